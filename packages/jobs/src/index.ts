@@ -49,7 +49,7 @@ export {
 export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
-export type { LeaderLimits, LeaderTimes } from './leader/leader-limits.js';
+export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
 export { decodeRecords } from './ledger/codec/record-codec.js';
 export type { LedgerRecord } from './ledger/record.js';
 export type {

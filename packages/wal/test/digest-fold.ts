@@ -1,4 +1,4 @@
-// A state that remembers every record in order, cheaply: so replay equality is one comparison.
+// A state with a running digest of all records in order, so that two states compare in one step.
 
 import { createHash } from 'node:crypto';
 import type { BlobRef, Fold } from '@troupe/wal';
@@ -18,7 +18,7 @@ export const digestFold: Fold<DigestState> = {
     state.lastLsn = lsn;
     state.digest = digestOf(state.digest, payload, type, blob);
     if (blob === undefined) return;
-    // Only the last one is in use, so that the others can be seen to go.
+    // Only the last blob is in use, so that tests can see the others being removed.
     state.blobs.clear();
     state.blobs.set(blob.sha256, blob);
   },

@@ -1,4 +1,4 @@
-// A log on a simulated disk, in time that stands still: every test decides what happens next.
+// A log on a simulated disk with a manual clock: a test decides when calls complete and time passes.
 
 import { type Log, openLog, type WalEvent, type WalOptions } from '@troupe/wal';
 import { FaultyStorage, type FaultyStorageOptions, ManualWalHost } from '@troupe/wal/testing';
@@ -17,7 +17,7 @@ export class LogHarness {
     this.host = new ManualWalHost(options.seed ?? 1);
   }
 
-  /** Runs until nothing is left that could happen without time passing. */
+  /** Runs all that can happen without time passing. */
   settle(): void {
     for (;;) {
       const completed = this.storage.run();
@@ -26,14 +26,14 @@ export class LogHarness {
     }
   }
 
-  /** Lets time pass, with everything that happens in it. */
+  /** Lets time pass and runs all that happens meanwhile. */
   advance(ms: number): void {
     this.settle();
     const until = this.host.now() + ms;
     while (this.host.advance(until - this.host.now())) this.settle();
   }
 
-  /** The error, the log, or undefined if the harness ended on the way. */
+  /** The log, the error, or undefined after a simulated crash. */
   tryOpen(options: WalOptions = {}): Log | Error | undefined {
     let opened: Log | Error | undefined;
     const { storage, host } = this;
@@ -52,7 +52,7 @@ export class LogHarness {
     return opened;
   }
 
-  /** Runs a callback-style operation to its end. */
+  /** Runs an operation with a callback to its end. */
   wait<T>(start: (done: (error: Error | null, value: T) => void) => void): T {
     let result: { error: Error | null; value: T } | undefined;
     start((error, value) => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A directory of its own on the real file system, removed with the block that uses it. */
+/** A new directory on the real file system, removed at the end of the block that uses it. */
 export async function tempDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'troupe-wal-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };

@@ -2,7 +2,7 @@ import { type ActorRef, type ActorSystem, type Host, nodeHost } from '@troupe/co
 import type { Client } from '../client/client.js';
 import { spawnClient } from '../client/client-actor.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
-import { LEADER_OPTION_RULES } from '../leader/leader-option-rules.js';
+import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions, type Defaulted, plainName, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/client-messages.js';

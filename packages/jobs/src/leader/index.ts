@@ -11,4 +11,4 @@ export type { LeaderOverview, Liveness, WorkerView } from '../protocol/client-me
 export type { LeaderRenewal, LeaderServerOptions } from '../server/leader-server.js';
 export { LeaderServer, startLeader } from '../server/leader-server.js';
 export type { JobsEvent, JobsObserver } from './jobs-event.js';
-export type { LeaderLimits, LeaderTimes } from './leader-limits.js';
+export type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';

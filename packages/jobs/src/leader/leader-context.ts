@@ -7,7 +7,7 @@ import type { Fleet } from './dispatch/fleet.js';
 import type { JobQueues } from './dispatch/job-queues.js';
 import type { Lease } from './dispatch/lease.js';
 import type { JobsObserver } from './jobs-event.js';
-import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
+import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import type { ClientSession } from './sessions/client-session.js';
 import type { WorkerSession } from './sessions/worker-session.js';
 import type { UncommittedJobs } from './submit/uncommitted-jobs.js';

@@ -15,7 +15,7 @@ import { JobQueues } from './dispatch/job-queues.js';
 import { LeaseWatch } from './dispatch/lease-watch.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, LeaderLedger, Session } from './leader-context.js';
-import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
+import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
@@ -214,7 +214,7 @@ export class Leader implements LeaderContext {
 
   /**
    * Once a turn: the records of one turn carry one time. The wall clock is read only when the leader starts
-   * (ADR 0094): set back, it would hold up every delay; set forward, it would end them.
+   * (ADR 0414): set back, it would hold up every delay; set forward, it would end them.
    */
   private readClock(): void {
     this.recordTime = Math.floor(this.recordEpoch + this.host.now());
@@ -280,7 +280,7 @@ export class Leader implements LeaderContext {
   private tick(): void {
     const now = this.host.now();
     this.readClock();
-    // A stalled leader received no heartbeat; that must not count against the workers (ADR 0053).
+    // A stalled leader received no heartbeat; that must not count against the workers (ADR 0404).
     this.leaseTime += Math.min(now - this.lastTickAt, 2 * this.times.tickMs);
     this.lastTickAt = now;
     this.leaseWatch.check();

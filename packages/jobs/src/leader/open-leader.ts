@@ -16,7 +16,7 @@ import {
   DEFAULT_LEADER_TIMES,
   type LeaderLimits,
   type LeaderTimes,
-} from './leader-limits.js';
+} from './options/leader-limits.js';
 
 export interface LeaderOptions {
   readonly host: JobsHost;

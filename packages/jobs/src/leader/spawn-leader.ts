@@ -5,7 +5,7 @@ import { walJournal } from '../journal/wal-journal.js';
 import type { Defaulted } from '../option-check.js';
 import type { JobsObserver } from './jobs-event.js';
 import { LeaderActor } from './leader-actor.js';
-import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
+import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 
 /** The options of every leader, embedded or over the network. */
 export interface LeaderStartOptions {

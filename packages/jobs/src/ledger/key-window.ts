@@ -10,7 +10,7 @@ export interface KeyEntry {
 
 /**
  * The scope of a key: keys of different execs are independent, and so are keys of different identities. The
- * identity that a handshake has proved stands before the last slash of the client's name (ADR 0082); names
+ * identity that a handshake has proved stands before the last slash of the client's name (ADR 0409); names
  * without one share their keys.
  */
 export function windowKey(client: string, exec: string, key: string): string {

@@ -300,7 +300,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.counts[state] -= 1;
     this.dropped += 1;
     // The key of a done job stays, so that it is not done again; a job without a result may be submitted anew
-    // (ADR 0096).
+    // (ADR 0408).
     if (key !== '' && state !== 'done') this.keys.free(windowKey(client, policy.exec, key), no);
   }
 

@@ -16,7 +16,7 @@ import {
 } from '@troupe/transport';
 import { JobDefinitionError } from '../jobs-error.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
-import { LEADER_OPTION_RULES } from '../leader/leader-option-rules.js';
+import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/client-messages.js';

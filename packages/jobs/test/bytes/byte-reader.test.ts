@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { LedgerReader } from '#src/ledger/codec/ledger-reader.js';
+import { LedgerByteReader } from '#src/ledger/codec/ledger-byte-reader.js';
 import { WireReader } from '#src/wire/wire-reader.js';
 
 const readers = suite('byte reader');
@@ -38,7 +38,7 @@ readers('a value cut anywhere is ERR_MESSAGE_MALFORMED on the wire, ERR_LEDGER_C
   out.double(1.5);
   out.text('text');
   const bytes = out.take();
-  const readAll = (read: WireReader | LedgerReader): unknown => [read.int(), read.double(), read.text()];
+  const readAll = (read: WireReader | LedgerByteReader): unknown => [read.int(), read.double(), read.text()];
   for (let length = 0; length < bytes.length; length += 1) {
     const part = bytes.subarray(0, length);
     assert.is(
@@ -46,7 +46,7 @@ readers('a value cut anywhere is ERR_MESSAGE_MALFORMED on the wire, ERR_LEDGER_C
       'ERR_MESSAGE_MALFORMED',
     );
     assert.is(
-      codeOf(() => readAll(new LedgerReader(part))),
+      codeOf(() => readAll(new LedgerByteReader(part))),
       'ERR_LEDGER_CORRUPT',
     );
   }

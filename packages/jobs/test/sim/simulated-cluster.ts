@@ -13,7 +13,7 @@ import { FaultyStorage } from '@troupe/wal/testing';
 import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
 import { LeaderActor } from '#src/leader/leader-actor.js';
-import type { LeaderLimits } from '#src/leader/leader-limits.js';
+import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import { decodeRecords } from '#src/ledger/codec/record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/codec/snapshot-codec.js';
 import { Ledger } from '#src/ledger/ledger.js';

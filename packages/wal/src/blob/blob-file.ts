@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { BlobRef } from '../codec/record.js';
 import type { WalHost } from '../host/host.js';
 import { type Coroutine, call, runCoroutine, startCall } from '../storage/coroutine.js';
-import { removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
+import { readAt, removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';
 
@@ -26,7 +26,7 @@ export function* writeBlob(
   try {
     const writing = startCall<void>((done) => runCoroutine(writeAndSync(storage, file, bytes), done));
     for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) {
-      if (offset > 0) yield* call<void>((done) => nextTurn(host, () => done(null)));
+      if (offset > 0) yield* call<void>((done) => yieldToLoop(host, () => done(null)));
       hash.update(bytes.subarray(offset, offset + SLICE_BYTES));
     }
     yield* call(writing);
@@ -39,7 +39,7 @@ export function* writeBlob(
   return { sha256: hash.digest('hex'), bytes: bytes.length };
 }
 
-function nextTurn(host: WalHost, run: () => void): void {
+function yieldToLoop(host: WalHost, run: () => void): void {
   if (host.later === undefined) host.setTimer(0, run, true);
   else host.later(run);
 }
@@ -58,16 +58,10 @@ export function* readBlob(storage: Storage, ref: BlobRef): Coroutine<Buffer> {
   if (bytes === undefined) throw new WalBlobError(ref.sha256, 'the file is missing');
   if (bytes !== ref.bytes)
     throw new WalBlobError(ref.sha256, `${bytes} bytes long, ${ref.bytes} are recorded`);
-  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
   const into = Buffer.allocUnsafeSlow(bytes);
-  let count: number;
-  try {
-    count = yield* call<number>((done) => storage.read(file, into, 0, done));
-  } finally {
-    yield* call<void>((done) => storage.close(file, done));
-  }
+  const count = yield* readAt(storage, name, into, 0);
   if (count !== bytes || createHash('sha256').update(into).digest('hex') !== ref.sha256) {
-    throw new WalBlobError(ref.sha256, 'the content is not what its name says');
+    throw new WalBlobError(ref.sha256, 'the content does not match its SHA-256');
   }
   return into;
 }

@@ -112,7 +112,7 @@ export class BlobReader {
       throw new WalBlobError(sha256, `ends ${block.length - count} bytes too early`);
     this.hash.update(block);
     if (position + count === bytes && this.hash.digest('hex') !== sha256)
-      throw new WalBlobError(sha256, 'the content is not what its name says');
+      throw new WalBlobError(sha256, 'the content does not match its SHA-256');
     this.startBlock(memory);
   }
 

@@ -8,7 +8,7 @@ import { readUint64, writeUint64 } from './uint64.js';
 export const BATCH_HEADER_BYTES = 44;
 export const BATCH_TRAILER_BYTES = 4;
 export const BATCH_BYTES_MAX = 16 * 1024 * 1024;
-export const BODY_BYTES_MAX = BATCH_BYTES_MAX - BATCH_HEADER_BYTES - BATCH_TRAILER_BYTES;
+const BODY_BYTES_MAX = BATCH_BYTES_MAX - BATCH_HEADER_BYTES - BATCH_TRAILER_BYTES;
 
 export const FLAG_SEAL = 1;
 export const FLAG_LINK = 2;

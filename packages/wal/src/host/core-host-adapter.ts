@@ -13,7 +13,7 @@ export function walHostOf(host: Host): WalHost {
       return timer;
     },
     clearTimer: (timer) => (timer as HostTimer | undefined)?.cancel(),
-    // After everything on the event loop now, so that all actors of this turn append to the same batch.
+    // After everything on the event loop now, so that all actors that run now append to the same batch.
     defer: (run) => host.later(run),
     later: (run) => host.later(run),
   };

@@ -8,9 +8,9 @@ import { segmentName } from '../format/segment-header.js';
 import { readManifest } from '../recovery/check-store.js';
 import { visitBatch } from '../recovery/replay.js';
 import { type ScannedBatch, type SegmentTail, scanSegment } from '../recovery/segment-scan.js';
-import { type Coroutine, call, promiseOf, runCoroutine } from '../storage/coroutine.js';
+import { type Coroutine, promiseOf, runCoroutine } from '../storage/coroutine.js';
 import { storageOf } from '../storage/node-storage.js';
-import type { Storage, StorageFile } from '../storage/storage.js';
+import type { Storage } from '../storage/storage.js';
 
 export type DumpedEntry =
   | {
@@ -52,16 +52,10 @@ export function* dump(
   let position = manifest.start;
   for (const [index, entry] of manifest.segments.entries()) {
     position = positionBefore(manifest, index) ?? position;
-    const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
-    try {
-      const rules = { losses: manifest.losses, epochMax: manifest.epoch };
-      const onBatch = (batch: ScannedBatch): void => dumpBatch(entry, batch, range, visit);
-      const scan = yield* scanSegment(storage, file, entry, position, rules, onBatch);
-      position = scan.position;
-      reportDamage(entry, scan.offset, scan.tail, visit);
-    } finally {
-      yield* call<void>((done) => storage.close(file, done));
-    }
+    const onBatch = (batch: ScannedBatch): void => dumpBatch(entry, batch, range, visit);
+    const scan = yield* scanSegment(storage, manifest, entry, position, onBatch);
+    position = scan.position;
+    reportDamage(entry, scan.offset, scan.tail, visit);
   }
 }
 

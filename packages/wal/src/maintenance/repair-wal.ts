@@ -23,6 +23,7 @@ import { segmentSeqOf } from '../format/segment-header.js';
 import { decodeStoreFile, encodeStoreFile } from '../format/store-file.js';
 import type { WalHost } from '../host/host.js';
 import { nodeHost } from '../host/node-host.js';
+import { readBatchBody } from '../recovery/segment-scan.js';
 import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
 import { type Coroutine, call, promiseOf, runCoroutine } from '../storage/coroutine.js';
@@ -30,13 +31,7 @@ import { createFile, readFile, replaceFile } from '../storage/file-operations.js
 import { storageOf } from '../storage/node-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { WalCorruptError, WalOptionError } from '../wal-error.js';
-import {
-  lastKnownLsn,
-  readSalvaged,
-  type SalvagedBatch,
-  salvageBatches,
-  segmentsByHeader,
-} from './salvage-batches.js';
+import { lastKnownLsn, type SalvagedBatch, salvageBatches, segmentsByHeader } from './salvage-batches.js';
 
 const SEGMENT_BYTES = 64 * 1024 * 1024;
 
@@ -191,7 +186,7 @@ function* rewriteBatches(storage: Storage, host: WalHost, input: RewriteInput): 
       const batch =
         planned.source === undefined
           ? Buffer.alloc(PAGE_BYTES)
-          : yield* readSalvaged(storage, planned.source);
+          : yield* readBatchBody(storage, planned.source);
       const flags = planned.flags | (content.length === 0 ? FLAG_LINK : 0);
       const { firstLsn, count, bodyLen } = planned;
       position = closeBatch(

@@ -1,19 +1,13 @@
 // Finds every valid batch in damaged segments. Changes nothing.
 
-import {
-  BATCH_HEADER_BYTES,
-  type BatchHeader,
-  batchExtent,
-  bodyCrc,
-  crcSeed,
-  readBatchHeader,
-} from '../format/batch.js';
+import { type BatchHeader, batchExtent, bodyCrc, crcSeed, readBatchHeader } from '../format/batch.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
 import { isZero, PAGE_BYTES } from '../format/page.js';
-import { decodeSegmentHeader, segmentName, segmentSeqOf } from '../format/segment-header.js';
-import { SegmentReadBuffer } from '../recovery/segment-read-buffer.js';
+import { segmentName, segmentSeqOf } from '../format/segment-header.js';
+import { readSegmentHeader } from '../recovery/check-store.js';
+import { type SegmentReadBuffer, withSegmentReadBuffer } from '../recovery/segment-read-buffer.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
-import type { Storage, StorageFile } from '../storage/storage.js';
+import type { Storage } from '../storage/storage.js';
 
 export interface SalvagedBatch {
   readonly entry: SegmentEntry;
@@ -56,11 +50,9 @@ function* salvageSegment(
   entry: SegmentEntry,
   limit: number,
 ): Coroutine<{ readonly batches: SalvagedBatch[]; readonly isDamaged: boolean }> {
-  const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
-  const buffer = new SegmentReadBuffer(storage, file, limit);
   const batches: SalvagedBatch[] = [];
   let isDamaged = limit < (entry.sealed?.end ?? entry.bytes);
-  try {
+  yield* withSegmentReadBuffer(storage, segmentName(entry.seq), limit, function* (buffer) {
     let offset = PAGE_BYTES;
     while (offset < limit) {
       const header = yield* batchAt(buffer, entry, offset);
@@ -73,10 +65,7 @@ function* salvageSegment(
       if (!isZero(buffer.bytes, at, Math.min(at + PAGE_BYTES, buffer.bytes.length))) isDamaged = true;
       offset += PAGE_BYTES;
     }
-  } finally {
-    yield* buffer.finish();
-    yield* call<void>((done) => storage.close(file, done));
-  }
+  });
   return { batches, isDamaged };
 }
 
@@ -94,16 +83,6 @@ function* batchAt(
   return bodyCrc(buffer.bytes, offset - buffer.start, header) === undefined ? undefined : header;
 }
 
-/** The body of a salvaged batch, with room for header, trailer and padding. */
-export function* readSalvaged(storage: Storage, batch: SalvagedBatch): Coroutine<Buffer> {
-  const bytes = Buffer.alloc(batchExtent(batch.header.bodyLen));
-  const file = yield* call<StorageFile>((done) => storage.open(segmentName(batch.entry.seq), 'read', done));
-  const body = bytes.subarray(BATCH_HEADER_BYTES, BATCH_HEADER_BYTES + batch.header.bodyLen);
-  yield* call<number>((done) => storage.read(file, body, batch.offset + BATCH_HEADER_BYTES, done));
-  yield* call<void>((done) => storage.close(file, done));
-  return bytes;
-}
-
 /** Segment entries from the headers of the files, for when CURRENT cannot be read. */
 export function* segmentsByHeader(
   storage: Storage,
@@ -112,11 +91,7 @@ export function* segmentsByHeader(
   const entries: SegmentEntry[] = [];
   let storeId: string | undefined;
   for (const name of names.filter((candidate) => segmentSeqOf(candidate) !== undefined).sort()) {
-    const page = Buffer.alloc(PAGE_BYTES);
-    const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
-    yield* call<number>((done) => storage.read(file, page, 0, done));
-    yield* call<void>((done) => storage.close(file, done));
-    const header = decodeSegmentHeader(page);
+    const header = yield* readSegmentHeader(storage, name);
     if (header === undefined || (storeId !== undefined && header.storeId !== storeId)) continue;
     storeId = header.storeId;
     entries.push({ seq: header.seq, bytes: header.bytes, salt: header.salt });

@@ -27,7 +27,7 @@ export function verifyWal(dir: string | Storage): Promise<VerifyReport> {
   return promiseOf((done) => runCoroutine(verify(storageOf(dir)), done));
 }
 
-export function* verify(storage: Storage): Coroutine<VerifyReport> {
+function* verify(storage: Storage): Coroutine<VerifyReport> {
   try {
     const found = yield* checkStore(storage, () => undefined);
     if (found === undefined) return { ...EMPTY_REPORT, ok: true };

@@ -13,11 +13,11 @@ import {
 import { assertReadable, decodeStoreFile } from '../format/store-file.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
-import { readFile } from '../storage/file-operations.js';
-import type { Storage, StorageFile } from '../storage/storage.js';
+import { readAt, readFile, withOpenFile } from '../storage/file-operations.js';
+import type { Storage } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 import { firstSegmentAfter, type LogEnd, scanLog } from './log-scan.js';
-import { SegmentReadBuffer } from './segment-read-buffer.js';
+import { withSegmentReadBuffer } from './segment-read-buffer.js';
 import type { ScannedBatch } from './segment-scan.js';
 import { readUnlistedCopy } from './unlisted-batch-copy.js';
 
@@ -61,7 +61,7 @@ function* withUnlistedCopy(
   const lastListed = manifest.segments.at(-1)?.seq ?? 0;
   for (const name of names) {
     if ((segmentSeqOf(name) ?? 0) <= lastListed) continue;
-    const header = yield* readHeader(storage, name);
+    const header = yield* readSegmentHeader(storage, name);
     const copy = header && (yield* readUnlistedCopy(storage, manifest, end, header, onBatch));
     if (copy !== undefined) return copy;
   }
@@ -84,9 +84,7 @@ function* syncNamed(storage: Storage, name: string): Coroutine<void> {
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
   if (bytes === undefined)
     throw new WalCorruptError({ file: name, offset: 0, reason: 'the file is missing' });
-  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
-  yield* call<void>((done) => storage.sync(file, done));
-  yield* call<void>((done) => storage.close(file, done));
+  yield* withOpenFile(storage, name, (file) => call<void>((done) => storage.sync(file, done)));
 }
 
 /**
@@ -122,7 +120,7 @@ function* checkSegment(storage: Storage, manifest: Manifest, entry: SegmentEntry
     });
   }
   yield* syncNamed(storage, name);
-  const header = yield* readHeader(storage, name);
+  const header = yield* readSegmentHeader(storage, name);
   if (header !== undefined) assertReadable(name, header.major, 0);
   const asListed =
     header?.storeId === manifest.storeId && header.seq === entry.seq && header.salt === entry.salt;
@@ -137,11 +135,9 @@ function* checkSegment(storage: Storage, manifest: Manifest, entry: SegmentEntry
   }
 }
 
-function* readHeader(storage: Storage, name: string): Coroutine<SegmentHeader | undefined> {
+export function* readSegmentHeader(storage: Storage, name: string): Coroutine<SegmentHeader | undefined> {
   const page = Buffer.alloc(PAGE_BYTES);
-  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
-  const count = yield* call<number>((done) => storage.read(file, page, 0, done));
-  yield* call<void>((done) => storage.close(file, done));
+  const count = yield* readAt(storage, name, page, 0);
   return decodeSegmentHeader(page.subarray(0, count));
 }
 
@@ -196,17 +192,15 @@ function* assertNothingNewer(
 
 /** Highest number of a batch with a valid header in this segment; 0 if there is none. */
 function* lastBatchIn(storage: Storage, name: string): Coroutine<number> {
-  const segment = yield* readHeader(storage, name);
+  const segment = yield* readSegmentHeader(storage, name);
   if (segment === undefined) return 0;
   const seed = crcSeed(segment);
-  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
-  const buffer = new SegmentReadBuffer(storage, file, segment.bytes);
-  let last = 0;
-  for (let offset = PAGE_BYTES; offset < segment.bytes; offset += PAGE_BYTES) {
-    if (!buffer.has(offset, PAGE_BYTES)) yield* buffer.load(offset, PAGE_BYTES);
-    last = Math.max(last, readBatchHeader(buffer.bytes, offset - buffer.start, seed)?.batchSeq ?? 0);
-  }
-  yield* buffer.finish();
-  yield* call<void>((done) => storage.close(file, done));
-  return last;
+  return yield* withSegmentReadBuffer(storage, name, segment.bytes, function* (buffer) {
+    let last = 0;
+    for (let offset = PAGE_BYTES; offset < segment.bytes; offset += PAGE_BYTES) {
+      if (!buffer.has(offset, PAGE_BYTES)) yield* buffer.load(offset, PAGE_BYTES);
+      last = Math.max(last, readBatchHeader(buffer.bytes, offset - buffer.start, seed)?.batchSeq ?? 0);
+    }
+    return last;
+  });
 }

@@ -5,11 +5,12 @@ import { type Manifest, positionBefore, type SegmentEntry } from '../format/mani
 import { isZero, PAGE_BYTES } from '../format/page.js';
 import { segmentName } from '../format/segment-header.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
+import { withOpenFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 import { type ScannedBatch, type SegmentScan, scanSegment } from './segment-scan.js';
 
-/** A batch that was being written when the process died. docs/wal-format.md says what may be lost. */
+/** A batch that was being written when the process died. See docs/wal-format.md for the limits of this. */
 export interface TornTail {
   readonly file: string;
   readonly offset: number;
@@ -45,16 +46,13 @@ export function* scanLog(
   fromIndex: number,
   onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
 ): Coroutine<LogEnd> {
-  const rules = { losses: manifest.losses, epochMax: manifest.epoch };
   const ends = new Map<number, { offset: number; position: Position }>();
   let position = positionBefore(manifest, fromIndex) ?? manifest.start;
   let lastBatch: LogEnd['lastBatch'];
 
   for (let index = fromIndex; index < manifest.segments.length; index += 1) {
     const entry = manifest.segments[index] as SegmentEntry; // index is below length
-    const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
-    const scan = yield* scanSegment(storage, file, entry, position, rules, (batch) => onBatch(batch, entry));
-    yield* call<void>((done) => storage.close(file, done));
+    const scan = yield* scanSegment(storage, manifest, entry, position, (batch) => onBatch(batch, entry));
     position = scan.position;
     ends.set(index, { offset: scan.offset, position });
     if (scan.lastBatch !== undefined) lastBatch = { index, ...scan.lastBatch };
@@ -95,13 +93,7 @@ export function* scanSealed(
   before: Position,
   onBatch: (batch: ScannedBatch) => void,
 ): Coroutine<void> {
-  const rules = { losses: manifest.losses, epochMax: manifest.epoch };
-  const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
-  try {
-    assertSealed(entry, yield* scanSegment(storage, file, entry, before, rules, onBatch));
-  } finally {
-    yield* call<void>((done) => storage.close(file, done));
-  }
+  assertSealed(entry, yield* scanSegment(storage, manifest, entry, before, onBatch));
 }
 
 function assertSealed(entry: SegmentEntry, scan: SegmentScan): void {
@@ -116,8 +108,7 @@ function assertSealed(entry: SegmentEntry, scan: SegmentScan): void {
     offset: scan.offset,
     firstLsn: position.lsn + 1,
     lastLsn: sealed.lsn,
-    reason:
-      tail.kind === 'invalid' ? tail.reason : `the manifest says that batches reach to byte ${sealed.end}`,
+    reason: tail.kind === 'invalid' ? tail.reason : `the manifest lists batches up to byte ${sealed.end}`,
   });
 }
 
@@ -144,10 +135,8 @@ function assertTorn(
 function* laterWriteIn(storage: Storage, manifest: Manifest, index: number): Coroutine<string | undefined> {
   for (const entry of manifest.segments.slice(index)) {
     const name = segmentName(entry.seq);
-    const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
-    const zero = yield* isZeroFile(storage, file, entry.bytes);
-    yield* call<void>((done) => storage.close(file, done));
-    if (!zero) return `${name} was written to`;
+    const isUnwritten = yield* withOpenFile(storage, name, (file) => isZeroFile(storage, file, entry.bytes));
+    if (!isUnwritten) return `${name} was written to`;
   }
   return undefined;
 }

@@ -1,15 +1,7 @@
 // Recovers a directory for a new process, or creates it. A crash after any step is safe: the log stays as it
 // was until CURRENT is replaced, and no file is removed before that.
 
-import {
-  BATCH_HEADER_BYTES,
-  batchExtent,
-  closeBatch,
-  crcSeed,
-  FLAG_LINK,
-  ORIGIN,
-  type Position,
-} from '../format/batch.js';
+import { closeBatch, crcSeed, FLAG_LINK, ORIGIN, type Position } from '../format/batch.js';
 import { encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
@@ -17,12 +9,12 @@ import { encodeStoreFile } from '../format/store-file.js';
 import type { WalHost } from '../host/host.js';
 import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
-import { createFile, removeIfThere, replaceFile } from '../storage/file-operations.js';
+import { createFile, readAt, removeIfThere, replaceFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { checkStore, type FoundStore } from './check-store.js';
 import type { LogEnd, TornTail } from './log-scan.js';
 import { sealSegments } from './seal-segments.js';
-import type { ScannedBatch } from './segment-scan.js';
+import { readBatchBody, type ScannedBatch } from './segment-scan.js';
 
 export interface OpenStoreOptions {
   /** Size of the first segment of this process. */
@@ -128,20 +120,13 @@ function* readPossiblyUnsyncedBatch(
   if (last === undefined || old.clean !== undefined) return undefined;
   const entry = old.segments[last.index];
   if (entry === undefined || entry.sealed !== undefined) return undefined;
-  const bytes = Buffer.alloc(batchExtent(last.header.bodyLen));
-  const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
-  const body = bytes.subarray(BATCH_HEADER_BYTES, BATCH_HEADER_BYTES + last.header.bodyLen);
-  yield* call<number>((done) => storage.read(file, body, last.offset + BATCH_HEADER_BYTES, done));
-  yield* call<void>((done) => storage.close(file, done));
-  return { bytes, ...last };
+  return { bytes: yield* readBatchBody(storage, { entry, ...last }), ...last };
 }
 
 function* quarantine(storage: Storage, epoch: number, torn: TornTail): Coroutine<void> {
   yield* call<void>((done) => storage.mkdir('quarantine', done));
   const bytes = Buffer.alloc(torn.end - torn.offset);
-  const file = yield* call<StorageFile>((done) => storage.open(torn.file, 'read', done));
-  yield* call<number>((done) => storage.read(file, bytes, torn.offset, done));
-  yield* call<void>((done) => storage.close(file, done));
+  yield* readAt(storage, torn.file, bytes, torn.offset);
   yield* createFile(storage, `quarantine/${torn.file}@${torn.offset}.epoch-${epoch}`, bytes);
   yield* call<void>((done) => storage.syncDir('quarantine', done));
 }

@@ -1,6 +1,7 @@
 // A buffer that moves over a segment file, with one chunk of read-ahead. Memory does not grow with the file.
 
 import { type Call, type Coroutine, call, startCall } from '../storage/coroutine.js';
+import { withOpenFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -10,6 +11,24 @@ const EMPTY = Buffer.alloc(0);
 interface ReadAhead {
   readonly offset: number;
   readonly read: Call<number>;
+}
+
+/** Opens a segment file of at least `limit` bytes and closes it after `use`. */
+export function* withSegmentReadBuffer<T>(
+  storage: Storage,
+  name: string,
+  limit: number,
+  use: (buffer: SegmentReadBuffer) => Coroutine<T>,
+): Coroutine<T> {
+  return yield* withOpenFile(storage, name, function* (file) {
+    const buffer = new SegmentReadBuffer(storage, file, limit);
+    try {
+      return yield* use(buffer);
+    } finally {
+      // A read-ahead in flight must end before the file is closed.
+      yield* buffer.finish();
+    }
+  });
 }
 
 /** Both buffers are reused: `bytes` is valid until the next `load`. */

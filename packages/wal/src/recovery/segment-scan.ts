@@ -11,11 +11,13 @@ import {
   type Position,
   readBatchHeader,
 } from '../format/batch.js';
-import { isDeclaredLoss, type Loss, type SegmentEntry } from '../format/manifest.js';
+import { isDeclaredLoss, type Manifest, type SegmentEntry } from '../format/manifest.js';
 import { isZero, lastNonZero, PAGE_BYTES } from '../format/page.js';
+import { segmentName } from '../format/segment-header.js';
 import type { Coroutine } from '../storage/coroutine.js';
-import type { Storage, StorageFile } from '../storage/storage.js';
-import { SegmentReadBuffer } from './segment-read-buffer.js';
+import { readAt } from '../storage/file-operations.js';
+import type { Storage } from '../storage/storage.js';
+import { type SegmentReadBuffer, withSegmentReadBuffer } from './segment-read-buffer.js';
 
 /** A batch that passed every check. The body is bytes[from, to), valid only during the call. */
 export interface ScannedBatch {
@@ -26,12 +28,6 @@ export interface ScannedBatch {
   /** Where the batch begins in its segment. */
   readonly offset: number;
   readonly before: Position;
-}
-
-export interface ScanRules {
-  readonly losses: readonly Loss[];
-  /** The manifest's epoch: no batch can have a later one. */
-  readonly epochMax: number;
 }
 
 export interface SegmentScan {
@@ -62,26 +58,34 @@ const BODY_CRC_WRONG = 'body crc is wrong';
 
 export function* scanSegment(
   storage: Storage,
-  file: StorageFile,
+  manifest: Manifest,
   entry: SegmentEntry,
   start: Position,
-  rules: ScanRules,
   onBatch: (batch: ScannedBatch) => void,
 ): Coroutine<SegmentScan> {
-  const buffer = new SegmentReadBuffer(storage, file, entry.sealed?.end ?? entry.bytes);
-  try {
-    return yield* scanBatches(buffer, entry, start, rules, onBatch);
-  } finally {
-    // A read-ahead in flight must end before the file is closed.
-    yield* buffer.finish();
-  }
+  const limit = entry.sealed?.end ?? entry.bytes;
+  return yield* withSegmentReadBuffer(storage, segmentName(entry.seq), limit, (buffer) =>
+    scanBatches(buffer, manifest, entry, start, onBatch),
+  );
+}
+
+/** The body of a batch, with room for header, trailer and padding. */
+export function* readBatchBody(
+  storage: Storage,
+  batch: { readonly entry: SegmentEntry; readonly offset: number; readonly header: BatchHeader },
+): Coroutine<Buffer> {
+  const { entry, offset, header } = batch;
+  const bytes = Buffer.alloc(batchExtent(header.bodyLen));
+  const body = bytes.subarray(BATCH_HEADER_BYTES, BATCH_HEADER_BYTES + header.bodyLen);
+  yield* readAt(storage, segmentName(entry.seq), body, offset + BATCH_HEADER_BYTES);
+  return bytes;
 }
 
 function* scanBatches(
   buffer: SegmentReadBuffer,
+  manifest: Manifest,
   entry: SegmentEntry,
   start: Position,
-  rules: ScanRules,
   onBatch: (batch: ScannedBatch) => void,
 ): Coroutine<SegmentScan> {
   const limit = entry.sealed?.end ?? entry.bytes;
@@ -94,7 +98,7 @@ function* scanBatches(
     if (!buffer.has(offset, PAGE_BYTES)) yield* buffer.load(offset, PAGE_BYTES);
     const header = readBatchHeader(buffer.bytes, offset - buffer.start, seed);
     let reason =
-      header === undefined ? 'no valid batch header' : chainError(header, position, offset, limit, rules);
+      header === undefined ? 'no valid batch header' : chainError(header, position, offset, limit, manifest);
     if (header !== undefined && reason === undefined) {
       const extent = batchExtent(header.bodyLen);
       if (!buffer.has(offset, extent)) yield* buffer.load(offset, extent);
@@ -122,18 +126,18 @@ function chainError(
   position: Position,
   offset: number,
   limit: number,
-  rules: ScanRules,
+  manifest: Manifest,
 ): string | undefined {
   if (header.batchSeq !== position.batch + 1)
     return `batch ${header.batchSeq} where ${position.batch + 1} is expected`;
   if (header.prevCrc !== position.crc) return 'the chain to the previous batch is broken';
-  if (header.epoch > rules.epochMax)
-    return `epoch ${header.epoch} is later than the manifest's ${rules.epochMax}`;
+  if (header.epoch > manifest.epoch)
+    return `epoch ${header.epoch} is later than the manifest's ${manifest.epoch}`;
   if (((header.flags & FLAG_LINK) !== 0) !== (offset === PAGE_BYTES))
     return 'the link flag does not match the position';
   if (offset + batchExtent(header.bodyLen) > limit) return 'the batch ends beyond its segment';
   const expected = position.lsn + 1;
-  if (header.firstLsn !== expected && !isDeclaredLoss(rules.losses, expected, header.firstLsn - 1)) {
+  if (header.firstLsn !== expected && !isDeclaredLoss(manifest.losses, expected, header.firstLsn - 1)) {
     return `lsn ${header.firstLsn} where ${expected} is expected`;
   }
   return undefined;

@@ -2,14 +2,14 @@
 // (docs/wal-format.md, step 6). If the open is interrupted there, and the batch itself was in the page cache
 // only, the copy is all that is left of it.
 
-import { FLAG_LINK, type Position } from '../format/batch.js';
+import { FLAG_LINK } from '../format/batch.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
-import { type SegmentHeader, segmentName } from '../format/segment-header.js';
-import { type Coroutine, call } from '../storage/coroutine.js';
-import type { Storage, StorageFile } from '../storage/storage.js';
+import type { SegmentHeader } from '../format/segment-header.js';
+import type { Coroutine } from '../storage/coroutine.js';
+import type { Storage } from '../storage/storage.js';
 import type { LogEnd } from './log-scan.js';
 import { sealSegments } from './seal-segments.js';
-import { type ScannedBatch, type SegmentScan, scanSegment } from './segment-scan.js';
+import { type ScannedBatch, scanSegment } from './segment-scan.js';
 
 export interface UnlistedCopy {
   /** The manifest that the interrupted open would have published. */
@@ -29,7 +29,7 @@ export function* readUnlistedCopy(
   const { seq, bytes, salt } = header;
   const entry = { seq, bytes, salt };
   const listed = manifestWith(manifest, end, entry);
-  const scan = yield* scanFile(storage, listed, entry, end.position, () => undefined);
+  const scan = yield* scanSegment(storage, listed, entry, end.position, () => undefined);
   const last = scan.lastBatch;
   const isCopy =
     last !== undefined &&
@@ -38,7 +38,7 @@ export function* readUnlistedCopy(
     (last.header.flags & FLAG_LINK) !== 0 &&
     scan.tail.kind !== 'invalid';
   if (!isCopy) return undefined;
-  yield* scanFile(storage, listed, entry, end.position, (batch) => onBatch(batch, entry));
+  yield* scanSegment(storage, listed, entry, end.position, (batch) => onBatch(batch, entry));
   const index = listed.segments.length - 1;
   const { position, offset } = scan;
   const ends = new Map([[index, { offset, position }]]);
@@ -49,19 +49,4 @@ function manifestWith(manifest: Manifest, end: LogEnd, entry: SegmentEntry): Man
   const sealed = sealSegments(manifest, end, undefined);
   const { batch, lsn, crc } = sealed.length === 0 ? end.position : manifest.start;
   return { ...manifest, epoch: manifest.epoch + 1, start: { batch, lsn, crc }, segments: [...sealed, entry] };
-}
-
-function* scanFile(
-  storage: Storage,
-  { losses, epoch }: Manifest,
-  entry: SegmentEntry,
-  from: Position,
-  onBatch: (batch: ScannedBatch) => void,
-): Coroutine<SegmentScan> {
-  const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
-  try {
-    return yield* scanSegment(storage, file, entry, from, { losses, epochMax: epoch }, onBatch);
-  } finally {
-    yield* call<void>((done) => storage.close(file, done));
-  }
 }

@@ -14,6 +14,7 @@ import {
 } from '../format/snapshot-file.js';
 import { assertReadable } from '../format/store-file.js';
 import { type Call, type Coroutine, call, startCall } from '../storage/coroutine.js';
+import { withOpenFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 
@@ -29,48 +30,45 @@ export function* verifySnapshot(
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
   if (bytes === undefined) return 'the file is missing';
   if (bytes !== entry.bytes) return `${bytes} bytes long, ${entry.bytes} are listed`;
-  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
-  try {
+  const digest = yield* withOpenFile(storage, name, function* (file) {
     yield* call<void>((done) => storage.sync(file, done));
-    const digest = yield* digestFile(storage, file, bytes);
-    if (digest.sha256 !== entry.sha256) return 'its SHA-256 is not the one listed';
-    const header = decodeSnapshotHeader(digest.head);
-    if (header?.storeId !== storeId || header.lsn !== entry.lsn)
-      return 'the header belongs to another snapshot';
-    assertReadable(name, header.major, 0);
-    return undefined;
-  } finally {
-    yield* call<void>((done) => storage.close(file, done));
-  }
+    return yield* digestFile(storage, file, bytes);
+  });
+  if (digest.sha256 !== entry.sha256) return 'its SHA-256 is not the one listed';
+  const header = decodeSnapshotHeader(digest.head);
+  if (header?.storeId !== storeId || header.lsn !== entry.lsn)
+    return 'the header belongs to another snapshot';
+  assertReadable(name, header.major, 0);
+  return undefined;
 }
 
 /** SHA-256 of a file, and its first bytes. The next chunk is read while this one is hashed. */
-export function* digestFile(
+function* digestFile(
   storage: Storage,
   file: StorageFile,
   bytes: number,
-): Coroutine<{ readonly sha256: string; readonly head: Buffer; readonly read: number }> {
+): Coroutine<{ readonly sha256: string; readonly head: Buffer }> {
   const hash = createHash('sha256');
   const chunks = [Buffer.allocUnsafe(CHUNK_BYTES), Buffer.allocUnsafe(CHUNK_BYTES)] as const;
   let head: Buffer = Buffer.alloc(0);
   let offset = 0;
-  const readAt = (position: number, turn: number): Call<number> => {
-    const into = chunks[turn % 2 === 0 ? 0 : 1].subarray(0, Math.min(CHUNK_BYTES, bytes - position));
+  const readAt = (position: number, index: number): Call<number> => {
+    const into = chunks[index % 2 === 0 ? 0 : 1].subarray(0, Math.min(CHUNK_BYTES, bytes - position));
     return startCall((done) => storage.read(file, into, position, done));
   };
-  let turn = 0;
+  let index = 0;
   let pending = readAt(0, 0);
   while (offset < bytes) {
     const count = yield* call(pending);
     if (count === 0) break;
-    const chunk = chunks[turn % 2 === 0 ? 0 : 1].subarray(0, count);
+    const chunk = chunks[index % 2 === 0 ? 0 : 1].subarray(0, count);
     offset += count;
-    turn += 1;
-    if (offset < bytes) pending = readAt(offset, turn);
-    if (turn === 1) head = Buffer.from(chunk.subarray(0, SNAPSHOT_HEADER_BYTES));
+    index += 1;
+    if (offset < bytes) pending = readAt(offset, index);
+    if (index === 1) head = Buffer.from(chunk.subarray(0, SNAPSHOT_HEADER_BYTES));
     hash.update(chunk);
   }
-  return { sha256: hash.digest('hex'), head, read: offset };
+  return { sha256: hash.digest('hex'), head };
 }
 
 /** Visits every section but the last, which marks the end. */

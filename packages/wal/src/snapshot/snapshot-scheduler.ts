@@ -152,8 +152,8 @@ export class SnapshotScheduler {
   }
 
   private completeRequests(entry: SnapshotEntry): void {
-    const told = this.requests.filter(({ lsn }) => lsn <= entry.lsn);
+    const completed = this.requests.filter(({ lsn }) => lsn <= entry.lsn);
     this.requests = this.requests.filter(({ lsn }) => lsn > entry.lsn);
-    for (const { done } of told) done(null, entry);
+    for (const { done } of completed) done(null, entry);
   }
 }

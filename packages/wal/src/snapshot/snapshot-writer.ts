@@ -14,14 +14,10 @@ import { type Coroutine, call } from '../storage/coroutine.js';
 import { syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalSnapshotError } from '../wal-error.js';
+import type { BuiltSnapshot } from './fold.js';
 
 const FLUSH_BYTES = 1024 * 1024;
 const BLOB_REF_BYTES = 36;
-
-export interface WrittenSnapshot {
-  readonly bytes: number;
-  readonly sha256: string;
-}
 
 export function* writeSnapshot(
   storage: Storage,
@@ -33,7 +29,7 @@ export function* writeSnapshot(
     /** Undefined if the fold does not list its blobs: then none is removed. */
     readonly blobs: readonly BlobRef[] | undefined;
   },
-): Coroutine<WrittenSnapshot> {
+): Coroutine<BuiltSnapshot> {
   const file = yield* call<StorageFile>((done) => storage.open(name, 'create', done));
   const sections = new SectionWriter(storage, file);
   try {
@@ -108,7 +104,7 @@ class SectionWriter {
   }
 }
 
-export function encodeBlobRefs(refs: readonly BlobRef[]): Buffer {
+function encodeBlobRefs(refs: readonly BlobRef[]): Buffer {
   const bytes = Buffer.alloc(refs.length * BLOB_REF_BYTES);
   for (const [index, ref] of refs.entries()) {
     bytes.write(ref.sha256, index * BLOB_REF_BYTES, 'hex');

@@ -4,18 +4,41 @@ import { WalCorruptError, WalIoError } from '../wal-error.js';
 import { type Coroutine, call } from './coroutine.js';
 import type { Storage, StorageFile } from './storage.js';
 
+/** Opens a file for reading and closes it after `use`. */
+export function* withOpenFile<T>(
+  storage: Storage,
+  name: string,
+  use: (file: StorageFile) => Coroutine<T>,
+): Coroutine<T> {
+  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
+  try {
+    return yield* use(file);
+  } finally {
+    yield* call<void>((done) => storage.close(file, done));
+  }
+}
+
+/** Reads into `into` from `position`; returns the number of bytes, fewer only at the end of the file. */
+export function* readAt(
+  storage: Storage,
+  name: string,
+  into: Uint8Array,
+  position: number,
+): Coroutine<number> {
+  return yield* withOpenFile(storage, name, (file) =>
+    call<number>((done) => storage.read(file, into, position, done)),
+  );
+}
+
 export function* readFile(storage: Storage, name: string): Coroutine<Buffer> {
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
   if (bytes === undefined)
     throw new WalCorruptError({ file: name, offset: 0, reason: 'the file is missing' });
-  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
   const into = Buffer.allocUnsafe(bytes);
-  const count = yield* call<number>((done) => storage.read(file, into, 0, done));
-  yield* call<void>((done) => storage.close(file, done));
-  return into.subarray(0, count);
+  return into.subarray(0, yield* readAt(storage, name, into, 0));
 }
 
-/** Continues a short write once: either it completes, or the call says why it could not. */
+/** Continues a short write once: the second call completes it or reports the error. */
 export function* writeFully(
   storage: Storage,
   file: StorageFile,

@@ -23,7 +23,7 @@ export interface Storage {
 
   open(name: string, mode: OpenMode, done: Callback<StorageFile>): void;
   close(file: StorageFile, done: Callback): void;
-  /** Bytes read; fewer than asked for only at the end of the file. */
+  /** Bytes read; fewer than requested only at the end of the file. */
   read(file: StorageFile, into: Uint8Array, position: number, done: Callback<number>): void;
   /** Bytes written; the caller must compare. */
   write(file: StorageFile, bytes: Uint8Array, position: number, done: Callback<number>): void;

@@ -1,5 +1,4 @@
 // timeout: 60s
-// The log as an actor: asked by others, supervised by its parent.
 import { nodeHost as coreHost, createSystem, defineActor, type Host } from '@troupe/core';
 import { openWal, WalActor, WalIoError } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
@@ -10,11 +9,11 @@ import { SMALL } from '../log-harness.js';
 import { tempDirectory } from '../temp-directory.js';
 
 const actor = suite('wal actor');
-/** Failures are part of these tests; their log lines are not. */
+/** Drops the log lines of the failures that these tests cause. */
 const quietHost: Host = { ...coreHost, log: () => undefined };
 
 actor(
-  'appends are answered with their LSN once durable, and are there after a stop and a new start',
+  'an append is answered with its LSN once durable, and its record survives a restart of the actor',
   async () => {
     await using directory = await tempDirectory();
     await using system = createSystem({ name: 'test' });
@@ -38,7 +37,7 @@ actor(
   },
 );
 
-actor('many actors append at once, in groups, each answered in its own order', async () => {
+actor('appends of many actors share batches and are answered in the order of each actor', async () => {
   await using directory = await tempDirectory();
   await using system = createSystem({ name: 'test' });
   const log = system.spawn(WalActor, { dir: directory.path, freeBytesSoft: 0 });
@@ -68,64 +67,58 @@ actor('many actors append at once, in groups, each answered in its own order', a
   assert.ok(batches < 300, `${batches} syncs for 1,000 records`);
 });
 
-actor(
-  'a log that cannot be opened fails its actor, and when restarts do not help the system says why',
-  async () => {
-    await using directory = await tempDirectory();
-    await using holder = await openWal({ dir: directory.path, freeBytesSoft: 0 });
-    const system = createSystem({ name: 'test', host: quietHost });
-    system.spawn(WalActor, { dir: directory.path, freeBytesSoft: 0 });
-    const { cause } = await system.whenStopped;
-    assert.match(cause?.message ?? '', /LOCK: the directory is held by this process/);
-    assert.is(holder.status().state, 'open');
-  },
-);
+actor('a directory that cannot be opened stops the system with the reason', async () => {
+  await using directory = await tempDirectory();
+  await using owner = await openWal({ dir: directory.path, freeBytesSoft: 0 });
+  const system = createSystem({ name: 'test', host: quietHost });
+  system.spawn(WalActor, { dir: directory.path, freeBytesSoft: 0 });
+  const { cause } = await system.whenStopped;
+  assert.match(cause?.message ?? '', /LOCK: the directory is held by this process/);
+  assert.is(owner.status().state, 'open');
+});
 
-actor(
-  'where the host lets the process live, a failed disk fails the actor and a restart recovers',
-  async () => {
-    let armed = false;
-    const storage = new FaultyStorage({
-      fault: ({ operation }) => (armed && operation === 'sync' ? { kind: 'error', errno: 'EIO' } : undefined),
-      schedule: (complete) => setImmediate(complete),
-    });
-    const exits: number[] = [];
-    const host = { ...nodeHost, exit: (code: number) => void exits.push(code) };
-    await using system = createSystem({ name: 'test', host: quietHost });
-    const Keeper = defineActor('keeper', {
-      state: () => ({ log: undefined as ReturnType<typeof system.spawn<typeof WalActor>> | undefined }),
-      started(ctx) {
-        ctx.state.log = ctx.spawn(WalActor, { storage, host, ...SMALL });
-      },
-      handlers: { log: (ctx) => ctx.state.log },
-      supervise: {
-        strategy: 'one-for-one',
-        restarts: 5,
-        withinMs: 10_000,
-        backoff: { fromMs: 1, toMs: 5, jitter: 0 },
-      },
-    });
-    const log = await system.spawn(Keeper).ask.log();
-    assert.ok(log !== undefined);
-    assert.is(await log.ask.append(Buffer.from('safe')), 1);
-    armed = true;
-    const lost = await log.ask.append(Buffer.from('not safe')).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    assert.instance(lost, WalIoError);
-    assert.equal(exits, [74]);
-    armed = false;
-    await log.ask.append(Buffer.from('wakes it')).then(
-      () => undefined,
-      () => undefined,
-    );
-    const seen: string[] = [];
-    await system
-      .ask(log, { withinMs: 5_000 })
-      .replay({ visit: (_lsn, payload) => seen.push(payload.toString()) });
-    assert.is(seen[0], 'safe');
-  },
-);
+actor('without `process.exit` a failed disk fails the actor, and a restart recovers the log', async () => {
+  let armed = false;
+  const storage = new FaultyStorage({
+    fault: ({ operation }) => (armed && operation === 'sync' ? { kind: 'error', errno: 'EIO' } : undefined),
+    schedule: (complete) => setImmediate(complete),
+  });
+  const exits: number[] = [];
+  const host = { ...nodeHost, exit: (code: number) => void exits.push(code) };
+  await using system = createSystem({ name: 'test', host: quietHost });
+  const Parent = defineActor('parent', {
+    state: () => ({ log: undefined as ReturnType<typeof system.spawn<typeof WalActor>> | undefined }),
+    started(ctx) {
+      ctx.state.log = ctx.spawn(WalActor, { storage, host, ...SMALL });
+    },
+    handlers: { log: (ctx) => ctx.state.log },
+    supervise: {
+      strategy: 'one-for-one',
+      restarts: 5,
+      withinMs: 10_000,
+      backoff: { fromMs: 1, toMs: 5, jitter: 0 },
+    },
+  });
+  const log = await system.spawn(Parent).ask.log();
+  assert.ok(log !== undefined);
+  assert.is(await log.ask.append(Buffer.from('safe')), 1);
+  armed = true;
+  const lost = await log.ask.append(Buffer.from('not safe')).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  assert.instance(lost, WalIoError);
+  assert.equal(exits, [74]);
+  armed = false;
+  await log.ask.append(Buffer.from('fails the actor')).then(
+    () => undefined,
+    () => undefined,
+  );
+  const seen: string[] = [];
+  await system
+    .ask(log, { withinMs: 5_000 })
+    .replay({ visit: (_lsn, payload) => seen.push(payload.toString()) });
+  assert.is(seen[0], 'safe');
+});
 
 actor.run();

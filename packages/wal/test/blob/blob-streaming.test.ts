@@ -11,7 +11,7 @@ import * as assert from 'uvu/assert';
 import { digestFold } from '../digest-fold.js';
 import { LogHarness } from '../log-harness.js';
 
-const pieces = suite('blobs in pieces');
+const streaming = suite('blob streaming');
 const MIB = 1024 * 1024;
 
 function opened(): { harness: LogHarness; log: Log } {
@@ -26,7 +26,7 @@ function writerOf(log: Log): BlobWriter {
   return writer;
 }
 
-/** Not one byte like the next, and no block like another. */
+/** Content without equal neighbours or equal blocks. */
 function content(bytes: number): Buffer {
   return Buffer.from(Uint8Array.from({ length: bytes }, (_, i) => (i * 31 + (i >>> 12)) & 0xff));
 }
@@ -49,18 +49,18 @@ function readAll(harness: LogHarness, reader: BlobReader): Buffer {
   }
 }
 
-pieces('what is written in pieces of any size is the same blob as what is put whole', () => {
+streaming('a blob written in chunks of any size equals one stored with `putBlob`', () => {
   const { harness, log } = opened();
   const bytes = content(3 * MIB + 17);
   const whole = harness.wait<BlobRef>((done) => log.putBlob(bytes, done));
   for (const chunk of [64 * 1024, MIB, 4 * MIB, 777_777]) {
-    assert.equal(store(harness, log, bytes, chunk), whole, `pieces of ${chunk} bytes`);
+    assert.equal(store(harness, log, bytes, chunk), whole, `chunks of ${chunk} bytes`);
   }
   assert.equal(harness.storage.disk.list('blobs').length, 1);
   assert.ok(readAll(harness, log.openBlobReader(whole)).equals(bytes));
 });
 
-pieces('a writer that is given up leaves nothing', () => {
+streaming('an aborted writer leaves no file', () => {
   const { harness, log } = opened();
   const writer = writerOf(log);
   writer.write(content(2 * MIB), () => undefined);
@@ -69,7 +69,7 @@ pieces('a writer that is given up leaves nothing', () => {
   assert.equal(harness.storage.disk.list('blobs'), []);
 });
 
-pieces('a chunk waits while two blocks are full, and no longer', () => {
+streaming('a chunk waits only while two blocks are full', () => {
   const { harness, log } = opened();
   const writer = writerOf(log);
   const taken: number[] = [];
@@ -79,12 +79,12 @@ pieces('a chunk waits while two blocks are full, and no longer', () => {
   assert.equal(taken, [0, 1, 2, 3]);
 });
 
-/** Takes a blob out of memory: from now on it is read from its file. */
+/** Takes a blob out of the cache, so that it is read from its file. */
 function evictFromCache(log: Log, ref: BlobRef): void {
   log.openBlobReader(ref).close();
 }
 
-pieces('the last piece of a damaged blob is not given', () => {
+streaming('the last chunk of a damaged blob is not returned', () => {
   const { harness, log } = opened();
   const ref = store(harness, log, content(2 * MIB), MIB);
   evictFromCache(log, ref);
@@ -103,7 +103,7 @@ pieces('the last piece of a damaged blob is not given', () => {
   assert.is(given, MIB);
 });
 
-pieces('a blob just written is read from memory, once', () => {
+streaming('a blob just written is read from the cache, once', () => {
   const { harness, log } = opened();
   const bytes = content(3 * MIB + 17);
   const ref = store(harness, log, bytes, MIB);
@@ -115,7 +115,7 @@ pieces('a blob just written is read from memory, once', () => {
   );
 });
 
-pieces('a blob that came back from the disk is the same as the one in memory', () => {
+streaming('a blob read from the disk equals the one in the cache', () => {
   const { harness, log } = opened();
   const bytes = content(2 * MIB + 100);
   const ref = store(harness, log, bytes, 65_536);
@@ -123,15 +123,15 @@ pieces('a blob that came back from the disk is the same as the one in memory', (
   assert.ok(readAll(harness, log.openBlobReader(ref)).equals(bytes));
 });
 
-pieces('of blobs that nobody reads the latest 64 MiB stay in memory', () => {
+streaming('the latest 64 MiB of unread blobs stay in the cache', () => {
   const { harness, log } = opened();
   const stored = Array.from({ length: 9 }, (_, i) =>
     store(harness, log, Buffer.alloc(8 * MIB, i + 1), 4 * MIB),
   );
-  const isWarm = (ref: BlobRef): boolean => {
+  const isCached = (ref: BlobRef): boolean => {
     let isThere = false;
     const reader = log.openBlobReader(ref);
-    // What comes from the disk comes later.
+    // A read from the disk completes later.
     reader.read(1, () => {
       isThere = true;
     });
@@ -140,10 +140,10 @@ pieces('of blobs that nobody reads the latest 64 MiB stay in memory', () => {
     reader.close();
     return answer;
   };
-  assert.equal(stored.map(isWarm), [false, ...Array.from({ length: 8 }, () => true)]);
+  assert.equal(stored.map(isCached), [false, ...Array.from({ length: 8 }, () => true)]);
 });
 
-pieces('a blob larger than the room for it is written all the same, and takes no room', () => {
+streaming('a blob larger than the cache is written and not cached', () => {
   const { harness, log } = opened();
   const large = store(harness, log, Buffer.alloc(65 * MIB, 7), 4 * MIB);
   const small = store(harness, log, content(MIB), MIB);
@@ -158,22 +158,22 @@ pieces('a blob larger than the room for it is written all the same, and takes no
   harness.settle();
 });
 
-pieces('memory is used again once its pieces came back, and not before', () => {
+streaming('memory is reused only after its chunks were released', () => {
   const { harness, log } = opened();
   const first = content(MIB);
   const ref = store(harness, log, first, MIB);
   const reader = log.openBlobReader(ref);
   const part = harness.wait<Uint8Array | null>((done) => reader.read(MIB, (error, one) => done(error, one)));
-  if (part === null) throw new Error('there is a first piece');
+  if (part === null) throw new Error('no first chunk');
   store(harness, log, Buffer.alloc(3 * MIB, 9), MIB);
-  assert.ok(first.equals(part), 'a piece on its way was overwritten');
+  assert.ok(first.equals(part), 'a chunk in use was overwritten');
   reader.release(part);
   reader.close();
   store(harness, log, Buffer.alloc(3 * MIB, 9), MIB);
-  assert.is(part[0], 9, 'released memory was not used again');
+  assert.is(part[0], 9, 'released memory was not reused');
 });
 
-pieces('readers that end early give back the room they took', () => {
+streaming('a reader that is closed early frees its room in the cache', () => {
   const { harness, log } = opened();
   for (let i = 0; i < 20; i += 1) {
     const ref = store(harness, log, Buffer.alloc(8 * MIB, i + 1), 4 * MIB);
@@ -182,24 +182,27 @@ pieces('readers that end early give back the room they took', () => {
     reader.read(100_000, (_error, one) => {
       chunk = one;
     });
-    assert.ok(chunk !== null, `blob ${i} was not in memory`);
+    assert.ok(chunk !== null, `blob ${i} was not in the cache`);
     reader.close();
-    // Comes late, as from a connection that writes its last bytes.
+    // A release after the close, as from a connection that writes its last bytes.
     if (i % 2 === 0) reader.release(chunk);
   }
 });
 
-pieces('a blob that was released goes with the second snapshot, one that is still to be named stays', () => {
-  const { harness, log } = opened();
-  const released = store(harness, log, content(10_000), 4_096);
-  const awaited = store(harness, log, content(20_000), 4_096);
-  log.releaseBlob(released);
-  for (const text of ['one', 'two', 'three']) {
-    log.append(Buffer.from(text));
-    harness.wait((done) => log.makeSnapshot(done));
-    harness.settle();
-  }
-  assert.equal(harness.storage.disk.list('blobs'), [awaited.sha256]);
-});
+streaming(
+  'a released blob is removed after the second snapshot, one that waits for its record is kept',
+  () => {
+    const { harness, log } = opened();
+    const released = store(harness, log, content(10_000), 4_096);
+    const awaited = store(harness, log, content(20_000), 4_096);
+    log.releaseBlob(released);
+    for (const text of ['one', 'two', 'three']) {
+      log.append(Buffer.from(text));
+      harness.wait((done) => log.makeSnapshot(done));
+      harness.settle();
+    }
+    assert.equal(harness.storage.disk.list('blobs'), [awaited.sha256]);
+  },
+);
 
-pieces.run();
+streaming.run();

@@ -1,5 +1,3 @@
-// B20, B21: records survive both codecs byte for byte, with their length and checksum; payloads are bytes,
-// not base64 in JSON.
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -60,7 +58,7 @@ const records = fc.array(
 );
 
 for (const codec of [binaryCodec, jsonlCodec]) {
-  codecs(`${codec.name}: what is decoded is what was encoded, byte for byte`, () => {
+  codecs(`${codec.name}: a decoded record equals the encoded one, byte for byte`, () => {
     fc.assert(
       fc.property(records, fc.integer({ min: 1, max: 2 ** 40 }), (written, firstLsn) => {
         const seen = decode(codec, encode(codec, written, firstLsn), firstLsn, written.length);
@@ -73,7 +71,7 @@ for (const codec of [binaryCodec, jsonlCodec]) {
     );
   });
 
-  codecs(`${codec.name}: a body cut anywhere is refused, and never read beyond its end`, () => {
+  codecs(`${codec.name}: a body truncated at any byte is refused, and no byte beyond its end is read`, () => {
     const written = ['one', '{"two":2}', 'three'].map((text) => ({
       payload: Buffer.from(text),
       type: 1,
@@ -90,7 +88,7 @@ for (const codec of [binaryCodec, jsonlCodec]) {
   });
 }
 
-codecs("jsonl: one readable line an event, in the seed's manner", () => {
+codecs('jsonl: an event is one line of JSON after its length and checksum', () => {
   const body = encode(
     jsonlCodec,
     [{ payload: Buffer.from('{"type":"enqueue","job":7}'), type: 2, hasBlob: false }],
@@ -105,7 +103,7 @@ codecs("jsonl: one readable line an event, in the seed's manner", () => {
   assert.equal(JSON.parse(line.slice(18)), { lsn: 41, type: 2, event: { type: 'enqueue', job: 7 } });
 });
 
-codecs('jsonl: a torn line is seen by length or checksum alone', () => {
+codecs('jsonl: any flipped bit of a line is detected by length or checksum', () => {
   const body = encode(jsonlCodec, [{ payload: Buffer.from('{"a":1}'), type: 0, hasBlob: false }], 1);
   for (let offset = 0; offset < body.length; offset += 1) {
     const torn = Buffer.from(body);
@@ -118,7 +116,7 @@ codecs('jsonl: a torn line is seen by length or checksum alone', () => {
   }
 });
 
-codecs('binary: an unknown flag is refused, unless the writer said that it may be skipped', () => {
+codecs('binary: a record with an unknown flag is refused, or skipped if it is marked ignorable', () => {
   const body = encode(binaryCodec, [{ payload: Buffer.from('x'), type: 0, hasBlob: false }], 1);
   body.writeUInt16LE(0x0002, 6);
   assert.throws(() => decode(binaryCodec, body, 1, 1), /unknown record flags/);

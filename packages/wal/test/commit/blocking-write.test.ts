@@ -3,60 +3,60 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LogHarness } from '../log-harness.js';
 
-const lone = suite('lone page');
+const blocking = suite('blocking write');
 
-/** A log, and what it said of each of its durable writes from now on. */
+/** A log, and the `mayBlock` of each of its durable writes from now on. */
 function watched(options: WalOptions = {}): {
   harness: LogHarness;
   log: Log;
-  alone: (boolean | undefined)[];
+  mayBlock: (boolean | undefined)[];
 } {
   const harness = new LogHarness();
   const log = harness.open(options);
-  const alone: (boolean | undefined)[] = [];
+  const mayBlock: (boolean | undefined)[] = [];
   const { storage } = harness;
   const write = storage.writeDurable.bind(storage);
   const spy: Storage['writeDurable'] = (file, bytes, position, done, how) => {
-    alone.push(how?.mayBlock);
+    mayBlock.push(how?.mayBlock);
     write(file, bytes, position, done);
   };
   storage.writeDurable = spy;
-  return { harness, log, alone };
+  return { harness, log, mayBlock };
 }
 
-lone('a record that comes by itself is said to be alone, each time', () => {
-  const { harness, log, alone } = watched();
+blocking('the write of a single record may block', () => {
+  const { harness, log, mayBlock } = watched();
   for (const text of ['one', 'two']) {
     log.append(Buffer.from(text));
     harness.settle();
   }
-  assert.equal(alone, [true, true]);
+  assert.equal(mayBlock, [true, true]);
 });
 
-lone('records that come together are not', () => {
-  const { harness, log, alone } = watched();
+blocking('the write of several records may not block', () => {
+  const { harness, log, mayBlock } = watched();
   log.append(Buffer.from('one'));
   log.append(Buffer.from('two'));
   harness.settle();
-  assert.equal(alone, [false]);
+  assert.equal(mayBlock, [false]);
 });
 
-lone('a record that came while another was written is not, and is told behind it', () => {
-  const { harness, log, alone } = watched();
-  const told: string[] = [];
-  log.append(Buffer.from('one'), () => told.push('one'));
+blocking('the write of a record that waited for another may not block, and completes after it', () => {
+  const { harness, log, mayBlock } = watched();
+  const completed: string[] = [];
+  log.append(Buffer.from('one'), () => completed.push('one'));
   harness.host.runDeferred();
-  log.append(Buffer.from('two'), () => told.push('two'));
+  log.append(Buffer.from('two'), () => completed.push('two'));
   harness.settle();
-  assert.equal(alone, [true, false]);
-  assert.equal(told, ['one', 'two']);
+  assert.equal(mayBlock, [true, false]);
+  assert.equal(completed, ['one', 'two']);
 });
 
-lone('a record of more than a page is not', () => {
-  const { harness, log, alone } = watched({ inlineBytesMax: 5_000 });
+blocking('the write of a record larger than a page may not block', () => {
+  const { harness, log, mayBlock } = watched({ inlineBytesMax: 5_000 });
   log.append(Buffer.alloc(4_500));
   harness.settle();
-  assert.equal(alone, [false]);
+  assert.equal(mayBlock, [false]);
 });
 
-lone.run();
+blocking.run();

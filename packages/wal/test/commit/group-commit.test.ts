@@ -1,5 +1,3 @@
-// B7, B8, B30: one order, one batch in flight, everything that arrives during a sync goes into the next
-// batch.
 import { FULL, REFUSED, WalRecordTooLargeError } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,30 +10,30 @@ function writesOf(harness: LogHarness): number {
     .length;
 }
 
-commits('what arrives while a sync is running goes into the next batch, and into one', () => {
+commits('all records appended during a sync go into one next batch', () => {
   const harness = new LogHarness();
   const log = harness.open();
   const before = writesOf(harness);
-  const told: number[] = [];
-  const done = (_error: Error | null, lsn: number): void => void told.push(lsn);
+  const acked: number[] = [];
+  const done = (_error: Error | null, lsn: number): void => void acked.push(lsn);
   log.append(Buffer.from('first'), done);
   harness.host.runDeferred();
-  assert.is(writesOf(harness), before + 1, 'the first batch is on its way');
+  assert.is(writesOf(harness), before + 1, 'the first batch is in flight');
   for (let index = 0; index < 25; index += 1) log.append(Buffer.from(textOf(index)), done);
   harness.host.runDeferred();
-  assert.is(writesOf(harness), before + 1, 'no second one beside it');
-  assert.equal(told, []);
+  assert.is(writesOf(harness), before + 1, 'no second batch is in flight');
+  assert.equal(acked, []);
   harness.settle();
   assert.is(writesOf(harness), before + 2);
   assert.equal(
-    told,
+    acked,
     Array.from({ length: 26 }, (_, index) => index + 1),
     'in the order of the appends',
   );
   assert.is(log.status().batches, 2);
 });
 
-commits('appends of one moment share a batch, also when nothing is running', () => {
+commits('appends of one moment share a batch, even when no sync is running', () => {
   const harness = new LogHarness();
   const log = harness.open();
   for (let index = 0; index < 20; index += 1) log.append(Buffer.from('x'));
@@ -44,25 +42,25 @@ commits('appends of one moment share a batch, also when nothing is running', () 
   assert.is(log.durableLsn, 20);
 });
 
-commits('what a waiter appends is taken, and one that throws keeps nobody waiting', () => {
+commits('a callback may append, and one that throws does not stop the others', () => {
   const harness = new LogHarness();
   const log = harness.open();
-  const told: string[] = [];
+  const acked: string[] = [];
   log.append(Buffer.from('a'), () => {
-    told.push('a');
-    log.append(Buffer.from('c'), () => void told.push('c'));
-    throw new Error('a waiter of its own mind');
+    acked.push('a');
+    log.append(Buffer.from('c'), () => void acked.push('c'));
+    throw new Error('thrown by a callback');
   });
-  log.append(Buffer.from('b'), () => void told.push('b'));
+  log.append(Buffer.from('b'), () => void acked.push('b'));
   harness.settle();
-  assert.equal(told, ['a', 'b', 'c']);
+  assert.equal(acked, ['a', 'b', 'c']);
   assert.equal(
     harness.events.map(({ kind }) => kind),
     ['callback-threw'],
   );
 });
 
-commits('a full buffer takes nothing, says so, and calls when there is room', () => {
+commits('a full buffer returns FULL and calls `onBufferSpace` when it has space again', () => {
   const harness = new LogHarness();
   const log = harness.open();
   const payload = Buffer.alloc(1_000);
@@ -82,7 +80,7 @@ commits('a full buffer takes nothing, says so, and calls when there is room', ()
   assert.is(log.durableLsn, taken + 1);
 });
 
-commits('records appended together are in one batch or refused as too large', () => {
+commits('`appendAll` puts its records into one batch or refuses them as too large', () => {
   const harness = new LogHarness();
   const log = harness.open();
   const together = Array.from({ length: 5 }, () => Buffer.alloc(1_000));
@@ -101,21 +99,21 @@ commits('records appended together are in one batch or refused as too large', ()
   );
 });
 
-commits('a burst is sealed once, a while after its last batch', () => {
+commits('a burst gets one seal, `sealDelayMs` after its last batch', () => {
   const harness = new LogHarness();
   const log = harness.open();
   log.append(Buffer.from('x'));
   harness.advance(30);
   log.append(Buffer.from('y'));
   harness.advance(40);
-  assert.is(log.status().batches, 2, 'not yet: the burst went on');
+  assert.is(log.status().batches, 2, 'no seal during the burst');
   harness.advance(20);
   assert.is(log.status().batches, 3);
   harness.advance(1_000);
-  assert.is(log.status().batches, 3, 'and only once');
+  assert.is(log.status().batches, 3, 'no second seal');
 });
 
-commits('a sync that takes long is reported, and for very long refuses what is not essential', () => {
+commits('a slow sync is reported, and after 30 s appends that are not essential are refused', () => {
   const held: (() => void)[] = [];
   let hold = false;
   const harness = new LogHarness({

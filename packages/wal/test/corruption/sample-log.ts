@@ -1,5 +1,4 @@
-// A small data directory, as bytes, with everything a real one has; and what opening a damaged copy of it
-// must give.
+// A small data directory as bytes, with every kind of file, and the check of opening a damaged copy of it.
 
 import { inlineSnapshotBuilder, type Log, WalBlobError, WalCorruptError, WalVersionError } from '@troupe/wal';
 import { SimulatedDisk } from '@troupe/wal/testing';
@@ -7,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { type DigestState, digestFold } from '../digest-fold.js';
 import { LogHarness } from '../log-harness.js';
 
-/** How the process that wrote it ended. */
+/** How the process that wrote the log ended. */
 export type Ending = 'clean' | 'sealed' | 'unsealed';
 
 export interface SampleLog {
@@ -15,9 +14,7 @@ export interface SampleLog {
   readonly files: ReadonlyMap<string, Buffer>;
   readonly count: number;
   readonly digest: string;
-  /**
-   * Where the last batch lies, as the test itself finds it: the one part whose damage may look like tearing.
-   */
+  /** The extent of the last batch: the only bytes whose damage may look like a torn write. */
   readonly lastBatch: {
     readonly file: string;
     readonly from: number;
@@ -29,10 +26,7 @@ export interface SampleLog {
 
 const TINY = { segmentBytes: 12_288, firstSegmentBytes: 8_192, batchBytesMax: 8_192, inlineBytesMax: 2_000 };
 
-/**
- * One sealed segment, a snapshot of it, a blob, an open segment with batches, an empty one: three of 8 to 12
- * KiB.
- */
+/** A sealed segment, a snapshot of it, a blob, an open segment with batches, and an empty segment. */
 export function makeSampleLog(ending: Ending): SampleLog {
   const harness = new LogHarness();
   const log = openOn(harness);
@@ -79,7 +73,7 @@ export type Verdict =
   | 'last-batch-cut-silently'
   | 'something-else';
 
-/** What opening these files gives, judged against what the sample held. */
+/** Opens these files and compares the state with that of the sample. */
 export function openDamaged(
   sample: SampleLog,
   files: ReadonlyMap<string, Buffer>,
@@ -106,7 +100,7 @@ export function openDamaged(
   return { verdict: torn ? 'last-batch-cut' : 'last-batch-cut-silently', why };
 }
 
-/** A damaged blob is no reason to refuse the log, but must be noticed by whoever asks for it. */
+/** A damaged blob does not keep the log from opening, but must be reported to its reader. */
 export function isBlobDamageReported(
   files: ReadonlyMap<string, Buffer>,
   name: string,
@@ -146,7 +140,7 @@ export function withFile(sample: SampleLog, name: string, content: Buffer | unde
   return files;
 }
 
-/** The one part of an sample whose damage may look like tearing. */
+/** True for the only bytes whose damage may look like a torn write. */
 export function isInLastBatch(sample: SampleLog, name: string, offset: number): boolean {
   return (
     sample.ending === 'unsealed' &&

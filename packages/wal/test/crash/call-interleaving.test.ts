@@ -1,6 +1,7 @@
 // timeout: 240s
-// Nothing waits for anything it need not: appends, snapshots, trims and closes overlap, and calls complete in
-// any order. Arguments: --seeds N (default 600).
+// Appends, snapshots, trims and closes overlap, and storage calls complete in random order.
+//
+// Arguments: --seeds N (default 600).
 
 import { SeededRandom } from '@troupe/core/testing';
 import { PERSISTENCE_MODELS, type PersistenceModel } from '@troupe/wal/testing';
@@ -9,27 +10,23 @@ import * as assert from 'uvu/assert';
 import { assertNothingLost, recover } from './recovery-checks.js';
 import { Workload } from './workload.js';
 
-const interleavings = suite('interleavings');
+const interleavings = suite('call interleaving');
 const at = process.argv.indexOf('--seeds');
 const SEEDS = at < 0 ? 600 : Number(process.argv[at + 1]);
 
-interleavings(`${SEEDS} orders of events end well, and after each the records are there`, () => {
+interleavings(`after ${SEEDS} random orders of calls all acknowledged records are recovered`, () => {
   let acknowledged = 0;
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const workload = new Workload({ seed, shuffle: new SeededRandom(seed) });
     workload.run(new SeededRandom(seed + 1_000_000));
     const { exits } = workload.harness.host;
     assert.equal(exits, [], `seed ${seed}: the log ended`);
-    assert.is(
-      workload.acknowledged,
-      workload.appended,
-      `seed ${seed}: everything that was appended is acknowledged`,
-    );
+    assert.is(workload.acknowledged, workload.appended, `seed ${seed}: all appends are acknowledged`);
     const model = PERSISTENCE_MODELS[seed % PERSISTENCE_MODELS.length] as PersistenceModel;
-    const known = { digests: workload.digests, acknowledged: workload.acknowledged };
+    const expected = { digests: workload.digests, acknowledged: workload.acknowledged };
     assertNothingLost(
       recover(workload.harness.storage.disk.afterCrash(model, seed)).state,
-      known,
+      expected,
       `seed ${seed}`,
     );
     acknowledged += workload.acknowledged;
@@ -37,7 +34,7 @@ interleavings(`${SEEDS} orders of events end well, and after each the records ar
   assert.ok(acknowledged > SEEDS * 50, `only ${acknowledged} records`);
 });
 
-interleavings('a log that is closed in any moment opens again', () => {
+interleavings('a log closed at a random moment opens again', () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = new SeededRandom(seed);
     const workload = new Workload({ seed, shuffle: new SeededRandom(seed) });
@@ -51,12 +48,12 @@ interleavings('a log that is closed in any moment opens again', () => {
     }
     workload.close();
     workload.harness.settle();
-    const known = { digests: workload.digests, acknowledged: workload.appended };
+    const expected = { digests: workload.digests, acknowledged: workload.appended };
     const recovered = recover(workload.harness.storage.disk);
-    assertNothingLost(recovered.state, known, `seed ${seed}`);
+    assertNothingLost(recovered.state, expected, `seed ${seed}`);
     assert.not.ok(
       recovered.harness.events.some(({ kind }) => kind === 'torn-tail'),
-      `seed ${seed}: a clean end leaves nothing torn`,
+      `seed ${seed}: a torn batch after a clean shutdown`,
     );
   }
 });

@@ -1,6 +1,6 @@
 // timeout: 240s
-// B4, B5, B6, B11, B13, B21: whatever call a crash comes before or after, and whatever the disk did with
-// writes that were not synced, everything acknowledged is there afterwards and nothing else is.
+// A crash before or after every storage call, with every model of unsynced writes: all acknowledged records
+// are recovered, and none that was not appended.
 
 import {
   PERSISTENCE_MODELS,
@@ -21,7 +21,7 @@ interface CrashPoint {
   readonly expected: Expected;
 }
 
-/** Runs the workload once and calls back with every disk a crash could have left, one at a time. */
+/** Runs the workload once and visits every disk that a crash could leave. */
 function eachCrash(models: readonly PersistenceModel[], visit: (point: CrashPoint) => void): number {
   let points = 0;
   const capture = (call: StorageCall, when: 'before' | 'after'): void => {
@@ -44,12 +44,12 @@ function eachCrash(models: readonly PersistenceModel[], visit: (point: CrashPoin
     afterCall: (call) => capture(call, 'after'),
   });
   workload.run();
-  assert.is(workload.acknowledged, workload.appended, 'the workload itself ends well');
+  assert.is(workload.acknowledged, workload.appended, 'the workload completes');
   return points;
 }
 
 for (const model of PERSISTENCE_MODELS) {
-  crashes(`nothing acknowledged is lost, nothing else appears: unsynced writes ${model}`, () => {
+  crashes(`no acknowledged record is lost by a crash at any call: unsynced writes ${model}`, () => {
     let tails = 0;
     const points = eachCrash([model], ({ where, disk, expected }) => {
       const recovered = recover(disk);
@@ -57,14 +57,14 @@ for (const model of PERSISTENCE_MODELS) {
       if (recovered.harness.events.some(({ kind }) => kind === 'torn-tail')) tails += 1;
     });
     assert.ok(points > 1_200, `only ${points} crash points`);
-    // The test has power only if the models do leave torn tails behind.
+    // These models must leave torn batches, or the test would prove little.
     if (model === 'tear' || model === 'garbage' || model === 'reorder')
-      assert.ok(tails > 2, `${tails} torn tails`);
+      assert.ok(tails > 2, `${tails} torn batches`);
     if (model === 'drop' || model === 'keep') assert.is(tails, 0);
   });
 }
 
-crashes('a log that was recovered takes records and keeps them over a clean shutdown', () => {
+crashes('a recovered log accepts a record and keeps it over a clean shutdown', () => {
   let turn = 0;
   eachCrash(PERSISTENCE_MODELS, ({ where, disk, expected }) => {
     turn += 1;

@@ -1,5 +1,5 @@
 // timeout: 240s
-// Recovery can itself be cut short at every call, and again: it always leads to the same records.
+// A crash at every call of a recovery, and repeated crashes: the same records are recovered.
 
 import {
   PERSISTENCE_MODELS,
@@ -12,7 +12,7 @@ import * as assert from 'uvu/assert';
 import { assertNothingLost, type Expected, recover } from './recovery-checks.js';
 import { Workload } from './workload.js';
 
-const second = suite('second crash');
+const crashes = suite('crash during recovery');
 
 interface FirstCrash {
   readonly where: string;
@@ -20,7 +20,7 @@ interface FirstCrash {
   readonly expected: Expected;
 }
 
-/** Every `step`-th call of the workload, each with another model. */
+/** A crash after every `step`-th call of the workload, with the models in turn. */
 function firstCrashes(step: number): FirstCrash[] {
   const found: FirstCrash[] = [];
   const workload = new Workload({
@@ -41,7 +41,7 @@ function firstCrashes(step: number): FirstCrash[] {
   return found;
 }
 
-second('a crash at every call of the recovery changes nothing', () => {
+crashes('a crash at any call of a recovery loses no acknowledged record', () => {
   let points = 0;
   for (const first of firstCrashes(13)) {
     const capture = (call: StorageCall, when: string): void => {
@@ -63,10 +63,10 @@ second('a crash at every call of the recovery changes nothing', () => {
     const { state } = recover(disk, recovering);
     assertNothingLost(state, first.expected, first.where);
   }
-  assert.ok(points > 3_000, `only ${points} second crashes`);
+  assert.ok(points > 3_000, `only ${points} crashes during recovery`);
 });
 
-second('ten crashes in a row, each in the middle of the recovery before it, change nothing', () => {
+crashes('ten crashes in a row, each during recovery, lose no acknowledged record', () => {
   for (const first of firstCrashes(37)) {
     let { disk } = first;
     for (let round = 0; round < 10; round += 1) {
@@ -84,4 +84,4 @@ second('ten crashes in a row, each in the middle of the recovery before it, chan
   }
 });
 
-second.run();
+crashes.run();

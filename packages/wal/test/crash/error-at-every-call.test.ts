@@ -1,6 +1,6 @@
 // timeout: 240s
-// B28: whatever call fails, once or for ever, nothing is acknowledged that is not on the disk, and a failed
-// sync ends the log.
+// An error at every storage call, once or for ever: no record is acknowledged that is not on the disk, and a
+// failed sync ends the log.
 
 import { type Fault, PERSISTENCE_MODELS, type StorageCall } from '@troupe/wal/testing';
 import { suite } from 'uvu';
@@ -24,7 +24,7 @@ function runWith(fault: (call: StorageCall) => Fault | undefined): Workload {
   return workload;
 }
 
-/** What is on the disk afterwards holds all that was acknowledged, whatever becomes of unsynced writes. */
+/** All acknowledged records are recovered after a crash that follows the error. */
 function assertRecoverable(workload: Workload, index: number, where: string): void {
   const model = PERSISTENCE_MODELS[index % PERSISTENCE_MODELS.length] ?? 'drop';
   const { digests, acknowledged } = workload;
@@ -32,34 +32,31 @@ function assertRecoverable(workload: Workload, index: number, where: string): vo
   assertNothingLost(state, { digests, acknowledged }, `${where}, then a crash, model ${model}`);
 }
 
-/** Calls after whose failure nobody can know what is on the disk. */
+/** Calls after whose failure the content of the disk is unknown. */
 const FATAL_OPERATIONS = new Set(['sync', 'syncDir', 'rename']);
 
 for (const errno of ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'EROFS']) {
   for (const forever of [false, true]) {
-    errors(
-      `${errno} at every call, ${forever ? 'for ever' : 'once'}, loses nothing that was acknowledged`,
-      () => {
-        let ended = 0;
-        for (const { index, operation, name } of CALLS) {
-          const where = `${errno} at call ${index} (${operation} ${name})`;
-          const workload = runWith((call) =>
-            call.index === index || (forever && call.index > index) ? { kind: 'error', errno } : undefined,
-          );
-          const { exits } = workload.harness.host;
-          assert.ok(exits.length <= 1 && (exits[0] ?? 74) === 74, `${where}: exits ${exits.join()}`);
-          ended += exits.length;
-          assertRecoverable(workload, index, where);
-        }
-        assert.ok(ended > 50, `the log ended only ${ended} times`);
-      },
-    );
+    errors(`${errno} at every call, ${forever ? 'for ever' : 'once'}, loses no acknowledged record`, () => {
+      let ended = 0;
+      for (const { index, operation, name } of CALLS) {
+        const where = `${errno} at call ${index} (${operation} ${name})`;
+        const workload = runWith((call) =>
+          call.index === index || (forever && call.index > index) ? { kind: 'error', errno } : undefined,
+        );
+        const { exits } = workload.harness.host;
+        assert.ok(exits.length <= 1 && (exits[0] ?? 74) === 74, `${where}: exits ${exits.join()}`);
+        ended += exits.length;
+        assertRecoverable(workload, index, where);
+      }
+      assert.ok(ended > 50, `the log ended only ${ended} times`);
+    });
   }
 }
 
-errors('a failed sync or rename is never survived: the log ends, or does not open', () => {
+errors('after a failed sync or rename the log ends or does not open', () => {
   for (const { index, operation, name } of CALLS) {
-    // Files that are no longer listed may be put aside or not.
+    // The rename of an obsolete segment to a spare one may fail.
     if (!FATAL_OPERATIONS.has(operation) || name.includes(' spare-')) continue;
     let opensFailed = 0;
     const workload = new Workload({
@@ -77,18 +74,18 @@ errors('a failed sync or rename is never survived: the log ends, or does not ope
     // A temporary snapshot file that cannot be synced is removed; no manifest lists it yet.
     assert.ok(
       ended === 1 || snapshotFailed,
-      `${operation} ${name} at call ${index} failed and the log went on`,
+      `${operation} ${name} at call ${index} failed and the log continued`,
     );
   }
 });
 
 for (const bytes of [0, 1, 511, 4_096]) {
-  errors(`a write that takes only ${bytes} bytes is completed or ends the log`, () => {
+  errors(`a short write of ${bytes} bytes is completed or ends the log`, () => {
     for (const { index, operation, name } of CALLS) {
       if (operation !== 'write') continue;
       const where = `short write at call ${index} (${name})`;
       const workload = runWith((call) => (call.index === index ? { kind: 'short', bytes } : undefined));
-      assert.equal(workload.harness.host.exits, [], `${where}: the second try goes through`);
+      assert.equal(workload.harness.host.exits, [], `${where}: the second write completes it`);
       assert.is(workload.acknowledged, workload.appended, where);
       assertRecoverable(workload, index, where);
       const stuck = runWith((call) =>

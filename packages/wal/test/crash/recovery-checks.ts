@@ -1,4 +1,4 @@
-// The verdict on a disk after a crash, computed from what the outside harness knew.
+// Checks of a disk after a crash against the appends and acknowledgements before it.
 
 import { inlineSnapshotBuilder, type Log } from '@troupe/wal';
 import type { FaultyStorageOptions, SimulatedDisk } from '@troupe/wal/testing';
@@ -17,7 +17,7 @@ export interface Recovered {
   readonly state: DigestState;
 }
 
-/** Opens the disk and returns the state it holds. */
+/** Opens the disk and restores its state. */
 export function recover(
   disk: SimulatedDisk,
   options: FaultyStorageOptions & { seed?: number } = {},
@@ -29,10 +29,7 @@ export function recover(
   return { harness, log, state };
 }
 
-/**
- * Everything acknowledged is there, nothing is there that was not appended, and the order is the order of the
- * appends: the state is that after n appends, for an n between what was acknowledged and what was appended.
- */
+/** The state is that after n appends, with n between the acknowledged and the appended records. */
 export function assertNothingLost(state: DigestState, expected: Expected, where: string): void {
   assert.ok(
     state.count >= expected.acknowledged,
@@ -49,7 +46,7 @@ export function assertNothingLost(state: DigestState, expected: Expected, where:
   );
 }
 
-/** After recovery the log is a log like any other: it takes a record, and keeps it over a clean shutdown. */
+/** The recovered log accepts a record and keeps it over a clean shutdown. */
 export function assertAppendable({ harness, log, state }: Recovered, where: string): void {
   let acked = 0;
   const lsn = log.append(Buffer.from('after'), (error, durable) => {

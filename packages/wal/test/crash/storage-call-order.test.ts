@@ -1,12 +1,10 @@
-// B6, B11: the order of calls itself, read from a trace: no rename of a file that was not synced, nothing
-// removed before its replacement is durable, no acknowledgement before the sync, no batch before the one
-// before it was synced.
+// The order of storage calls, from a trace of the workload.
 import type { StorageCall } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Workload } from './workload.js';
 
-const order = suite('order of calls');
+const order = suite('storage call order');
 
 function traced(visit: (call: StorageCall, workload: Workload) => void): void {
   const workload = new Workload({
@@ -18,31 +16,25 @@ function traced(visit: (call: StorageCall, workload: Workload) => void): void {
   workload.run();
 }
 
-order(
-  'only synced files are renamed into place, and only listed in CURRENT when their names are durable',
-  () => {
-    let renames = 0;
-    traced((call, { harness }) => {
-      if (call.operation !== 'rename') return;
-      const [from = '', to = ''] = call.name.split(' ');
-      if (to.endsWith('.tmp')) return; // a spare changes its name; nobody relies on its content
-      assert.ok(
-        harness.storage.disk.file(from)?.isSynced,
-        `${from} is renamed to ${to} before it was synced`,
-      );
-      if (to === 'CURRENT') {
-        const loose = harness.storage.disk
-          .unsyncedNames()
-          .filter(({ added }) => added !== undefined && added !== from && !added.endsWith('.tmp'));
-        assert.equal(loose, [], `CURRENT is replaced while names are not durable`);
-      }
-      renames += 1;
-    });
-    assert.ok(renames > 15, `${renames} renames`);
-  },
-);
+order('a file is synced before its rename, and its name is durable before CURRENT lists it', () => {
+  let renames = 0;
+  traced((call, { harness }) => {
+    if (call.operation !== 'rename') return;
+    const [from = '', to = ''] = call.name.split(' ');
+    if (to.endsWith('.tmp')) return; // a spare segment, whose content is not used
+    assert.ok(harness.storage.disk.file(from)?.isSynced, `${from} is renamed to ${to} before it was synced`);
+    if (to === 'CURRENT') {
+      const notDurable = harness.storage.disk
+        .unsyncedNames()
+        .filter(({ added }) => added !== undefined && added !== from && !added.endsWith('.tmp'));
+      assert.equal(notDurable, [], `CURRENT is replaced while names are not durable`);
+    }
+    renames += 1;
+  });
+  assert.ok(renames > 15, `${renames} renames`);
+});
 
-order('nothing is removed or cut while the manifest that lets go of it could still be undone', () => {
+order('a file is removed or truncated only after the CURRENT that drops it is durable', () => {
   let removals = 0;
   traced((call, { harness }) => {
     if (call.operation !== 'unlink' && call.operation !== 'truncate') return;
@@ -54,7 +46,7 @@ order('nothing is removed or cut while the manifest that lets go of it could sti
   assert.ok(removals > 3, `${removals} removals`);
 });
 
-order('a batch is written only when the one before it was synced, and no page twice', () => {
+order('a batch is written after the sync of the previous one, and no page is written twice', () => {
   const written = new Map<string, number>();
   let unsynced = '';
   traced((call) => {
@@ -63,7 +55,7 @@ order('a batch is written only when the one before it was synced, and no page tw
     if (call.operation !== 'write') return;
     assert.is(unsynced, '', `${call.name} at ${call.position} is written before ${unsynced} was synced`);
     unsynced = call.name;
-    // The first one may stand behind a batch that recovery copied.
+    // The first write may follow a batch that recovery copied.
     const end = written.get(call.name) ?? call.position;
     assert.ok(
       call.position >= 4_096 && call.position % 4_096 === 0,
@@ -76,7 +68,7 @@ order('a batch is written only when the one before it was synced, and no page tw
   assert.ok(written.size >= 5);
 });
 
-order('nobody is told of a batch between its write and the end of its sync', () => {
+order('no record is acknowledged between the write and the sync of its batch', () => {
   let atWrite: number | undefined;
   let batches = 0;
   const workload = new Workload({
@@ -86,7 +78,7 @@ order('nobody is told of a batch between its write and the end of its sync', () 
     },
     afterCall: (call) => {
       if (call.operation !== 'sync' || !call.name.endsWith('.seg') || atWrite === undefined) return;
-      assert.is(workload.acknowledged, atWrite, `somebody was told before ${call.name} was synced`);
+      assert.is(workload.acknowledged, atWrite, `acknowledged before ${call.name} was synced`);
       atWrite = undefined;
       batches += 1;
     },

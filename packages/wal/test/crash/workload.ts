@@ -1,18 +1,10 @@
-// One script that makes a log do everything it can: single and grouped appends, seals, blobs, rotation,
-// snapshots, trim, clean and unclean ends. What was appended and what was acknowledged is written down as it
-// happens.
+// A script with every operation of a log: single and grouped appends, seals, blobs, rotation, snapshots,
+// trim, clean and unclean ends. It records all appends and acknowledgements.
 
 import type { SeededRandom } from '@troupe/core/testing';
 import { type BlobRef, FULL, inlineSnapshotBuilder, type Log, REFUSED, type WalOptions } from '@troupe/wal';
 import { digestFold, digestOf } from '../digest-fold.js';
 import { type HarnessOptions, LogHarness, textOf } from '../log-harness.js';
-
-/** What the outside harness knows at some moment. */
-export interface Knowledge {
-  /** Digest of the state after n records, for every n that was ever appended. */
-  readonly digests: readonly string[];
-  readonly acknowledged: number;
-}
 
 export class Workload {
   readonly harness: LogHarness;
@@ -26,10 +18,6 @@ export class Workload {
     this.harness = new LogHarness(options);
   }
 
-  get knowledge(): Knowledge {
-    return { digests: [...this.digestList], acknowledged: this.lastAcknowledged };
-  }
-
   get appended(): number {
     return this.digestList.length - 1;
   }
@@ -38,14 +26,14 @@ export class Workload {
     return this.lastAcknowledged;
   }
 
-  /** The digests so far; grows, and is never rewritten except when an open has shown that a tail is gone. */
+  /** The digests so far; shortened only when an open has shown that unacknowledged records are gone. */
   get digests(): readonly string[] {
     return this.digestList;
   }
 
   /**
-   * Stops early when the log has failed or the harness has ended; never throws for that. With `hurry` steps
-   * do not wait for each other, except that a log is closed before it is opened again.
+   * Stops early, without an error, when the log has failed or crashed. With `random` the steps overlap,
+   * except that a log is closed before it is opened again.
    */
   run(random?: SeededRandom): void {
     for (const step of STEPS) {
@@ -69,7 +57,7 @@ export class Workload {
     const snapshotBuilder = inlineSnapshotBuilder(harness.storage, digestFold);
     const opened = harness.tryOpen({ codec, snapshotBuilder, snapshotEveryBytes: 0, ...more });
     this.log = opened instanceof Error ? undefined : opened;
-    // Records that were never acknowledged may be gone; from here on they cannot come back.
+    // Unacknowledged records that are gone now cannot come back.
     if (this.log !== undefined) this.digestList.length = this.log.durableLsn + 1;
   }
 
@@ -101,7 +89,7 @@ export class Workload {
         this.recordDigest(last - count + 1 + index, payload, 7);
   }
 
-  /** Whole and in pieces by turns. */
+  /** In one call and in chunks by turns. */
   appendBlob(bytes: number): void {
     const payload = Buffer.alloc(bytes, this.next);
     this.next += 1;
@@ -117,10 +105,10 @@ export class Workload {
 
   private store(
     payload: Buffer,
-    inPieces: boolean,
+    inChunks: boolean,
     done: (error: Error | null, blob: BlobRef) => void,
   ): void {
-    if (!inPieces) return this.log?.putBlob(payload, done);
+    if (!inChunks) return this.log?.putBlob(payload, done);
     const writer = this.log?.openBlobWriter();
     const half = Math.ceil(payload.length / 2);
     writer?.write(payload.subarray(0, half), () => undefined);
@@ -140,7 +128,7 @@ export class Workload {
     this.log?.close(() => undefined);
   }
 
-  /** The process is gone, the machine is not: what was written can still be read. */
+  /** The process is gone, the machine is not: unsynced writes can still be read. */
   killProcess(): void {
     this.harness.storage.killProcess();
     this.harness.host.killProcess();

@@ -24,7 +24,7 @@ import { readUint64, writeUint64 } from '#src/format/uint64.js';
 const batch = suite('batch');
 const SEGMENT = { seq: 1, salt: 0x01020304 };
 
-/** The batch of docs/wal-format.md: two records, in the first segment of a log. */
+/** The example of docs/wal-format.md: two records in the first segment of a log. */
 function exampleBatch(): Buffer {
   const bytes = Buffer.alloc(batchExtent(64));
   let end = binaryCodec.encode(bytes, BATCH_HEADER_BYTES, 1, Buffer.from('ann'), 1, undefined);
@@ -49,13 +49,13 @@ batch('a closed batch reads back with its fields and both checksums', () => {
   assert.is(bodyCrc(bytes, 0, header), bytes.readUInt32LE(BATCH_HEADER_BYTES + header.bodyLen));
 });
 
-batch('it validates in no other segment', () => {
+batch('a batch is invalid in any other segment', () => {
   const bytes = exampleBatch();
   assert.is(readBatchHeader(bytes, 0, crcSeed({ seq: 2, salt: SEGMENT.salt })), undefined);
   assert.is(readBatchHeader(bytes, 0, crcSeed({ seq: 1, salt: 9 })), undefined);
 });
 
-batch('any changed byte is seen', () => {
+batch('a changed byte anywhere in a batch is detected', () => {
   const bytes = exampleBatch();
   for (let offset = 0; offset < bytes.length; offset += 1) {
     const damaged = Buffer.from(bytes);
@@ -65,7 +65,7 @@ batch('any changed byte is seen', () => {
   }
 });
 
-batch('the worked example of the documentation is this batch, byte for byte', () => {
+batch('the example in docs/wal-format.md is this batch, byte for byte', () => {
   const page = readFileSync(new URL('../../../../docs/wal-format.md', import.meta.url), 'utf8');
   const dump = /```hex\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
   const hex = dump
@@ -75,7 +75,7 @@ batch('the worked example of the documentation is this batch, byte for byte', ()
   assert.is(hex, exampleBatch().toString('hex'));
 });
 
-batch('a segment header reads back, and a changed byte is seen', () => {
+batch('a segment header reads back, and a changed byte is detected', () => {
   const header = { storeId: 'ab'.repeat(16), seq: 2 ** 40, bytes: 65_536, salt: 0xffffffff };
   const page = encodeSegmentHeader(header);
   assert.equal(decodeSegmentHeader(page), { major: 1, ...header });
@@ -88,7 +88,7 @@ batch('a segment header reads back, and a changed byte is seen', () => {
   assert.is(segmentSeqOf('wal-1.seg'), undefined);
 });
 
-batch('numbers beyond what JavaScript can count are no numbers', () => {
+batch('a 64-bit number above the safe integers reads as NaN', () => {
   const bytes = Buffer.alloc(8);
   writeUint64(bytes, Number.MAX_SAFE_INTEGER, 0);
   assert.is(readUint64(bytes, 0), Number.MAX_SAFE_INTEGER);
@@ -96,7 +96,7 @@ batch('numbers beyond what JavaScript can count are no numbers', () => {
   assert.ok(Number.isNaN(readUint64(bytes, 0)));
 });
 
-batch('pages', () => {
+batch('sizes are padded to pages, and nonzero bytes are found', () => {
   assert.equal([0, 1, 4_096, 4_097].map(padToPage), [0, 4_096, 4_096, 8_192]);
   const bytes = Buffer.alloc(200_000);
   assert.ok(isZero(bytes, 0, bytes.length));

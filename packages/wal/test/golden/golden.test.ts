@@ -1,6 +1,5 @@
 // timeout: 60s
-// Data written by every released format version opens in this one, holds the same records, and can be written
-// on.
+// A directory of every format version opens with its records and accepts new ones.
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,10 +24,10 @@ interface Expected {
 
 const versions = (await readdir(HERE)).filter((name) => /^v\d+$/.test(name));
 
-golden('there is one for every version that was released', () => assert.equal(versions, ['v1']));
+golden('there is a directory for every format version', () => assert.equal(versions, ['v1']));
 
 for (const version of versions) {
-  golden(`${version} opens, holds what it held, and goes on`, async () => {
+  golden(`${version} opens with its records, snapshot and blob, and accepts an append`, async () => {
     const expected = JSON.parse(await readFile(join(HERE, version, 'expected.json'), 'utf8')) as Expected;
     await using directory = await tempDirectory();
     await cp(join(HERE, version), directory.path, { recursive: true });
@@ -51,7 +50,7 @@ for (const version of versions) {
   });
 }
 
-golden('a directory of a newer major version is refused and not touched', async () => {
+golden('a directory of a newer major version is refused and not changed', async () => {
   await using directory = await tempDirectory();
   await cp(join(HERE, 'v1'), directory.path, { recursive: true });
   const store = { major: 2, minor: 0, storeId: 'ab'.repeat(16), createdAt: 0 };

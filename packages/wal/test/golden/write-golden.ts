@@ -1,6 +1,6 @@
-// Writes the golden directory of the present format version. Run by hand, once per version:
+// Writes the golden directory of the current format version. Run by hand, once per version:
 //   node packages/wal/.test/golden/write-golden.js packages/wal/test/golden/v1
-// What it has written is never written again: every later version must open it as it is.
+// The directory is never rewritten after a release: every later version must open it as it is.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,5 @@
-// The victim: opens a directory, checks that everything in it is what it should be, then appends until it is
-// killed. Prints "ready <last lsn>" once, and "acked <lsn>" for what is durable, synchronously, so that no
-// line is lost in a pipe.
+// A process that opens a directory, checks every record, then appends until it is killed. Prints
+// "ready <last lsn>" once and "acked <lsn>" for durable records, synchronously, so that no line is lost.
 
 import { writeSync } from 'node:fs';
 import { openWal } from '@troupe/wal';
@@ -18,7 +17,7 @@ const wal = await openWal({
   fold: { module: new URL('./sequence-check-fold.js', import.meta.url).href, export: 'sequenceCheckFold' },
   snapshotEveryBytes: 512 * 1024,
 });
-// The fold throws for a record that is missing, doubled or different.
+// The fold throws for a missing, repeated or wrong record.
 const state = await wal.restore(sequenceCheckFold);
 writeSync(1, `ready ${state.lastLsn}\n`);
 
@@ -39,7 +38,7 @@ function onDurable(error: Error | null, lsn: number): void {
 
 function send(): void {
   const { log } = wal;
-  // Every now and then a payload that has to become a blob, and a group that must not be split.
+  // Now and then a payload that becomes a blob.
   if (log.nextLsn % 977 === 0) void wal.append(Buffer.alloc(9_000, log.nextLsn % 251), { type: 1 });
   else log.append(payloadFor(log.nextLsn), onDurable);
 }

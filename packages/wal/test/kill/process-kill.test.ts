@@ -1,7 +1,6 @@
 // timeout: 240s
-// A real process on a real file system, killed without warning again and again. After every kill the next
-// process checks every record; the last LSN it finds must not be below what the one before it had
-// acknowledged.
+// A process on a real file system, killed with SIGKILL repeatedly. After every kill the next process checks
+// every record; its last LSN must not be below the last acknowledged one.
 //
 // Arguments: --kills N (default 50).
 
@@ -26,14 +25,14 @@ function killsWanted(): number {
   return at < 0 ? 50 : Number(process.argv[at + 1]);
 }
 
-interface Victim {
+interface Appender {
   readonly child: ChildProcess;
-  /** Last LSN it found when it opened. */
+  /** Last LSN after its recovery. */
   readonly found: number;
   acked(): number;
 }
 
-function start(dir: string): Promise<Victim> {
+function start(dir: string): Promise<Appender> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [APPENDER, dir], { stdio: ['ignore', 'pipe', 'pipe'] });
     let acked = 0;
@@ -55,23 +54,23 @@ function start(dir: string): Promise<Victim> {
   });
 }
 
-kills(`${KILLS} kills lose nothing that was acknowledged`, async () => {
+kills(`${KILLS} kills lose no acknowledged record`, async () => {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-wal-kill-'));
   const random = new SeededRandom(11);
   try {
     let acknowledged = 0;
     for (let round = 0; round < KILLS; round += 1) {
-      const victim = await start(dir);
+      const appender = await start(dir);
       assert.ok(
-        victim.found >= acknowledged,
-        `kill ${round}: ${acknowledged} acknowledged, ${victim.found} found`,
+        appender.found >= acknowledged,
+        `kill ${round}: ${acknowledged} acknowledged, ${appender.found} found`,
       );
-      // Waiting for a number of acknowledgements, not for a time: every kill hits a process that is writing.
-      const enough = victim.found + 1 + random.below(3_000);
-      while (victim.acked() < enough) await once(victim.child.stdout as NodeJS.ReadableStream, 'data');
-      victim.child.kill('SIGKILL');
-      await once(victim.child, 'close');
-      acknowledged = victim.acked();
+      // Waits for a number of acknowledgements, not for a time, so that every kill hits a writing process.
+      const enough = appender.found + 1 + random.below(3_000);
+      while (appender.acked() < enough) await once(appender.child.stdout as NodeJS.ReadableStream, 'data');
+      appender.child.kill('SIGKILL');
+      await once(appender.child, 'close');
+      acknowledged = appender.acked();
     }
     await using wal = await openWal({ dir, freeBytesSoft: 0 });
     const state = await wal.restore(sequenceCheckFold);

@@ -1,4 +1,4 @@
-// Checks every record against what must stand at its LSN; the state is only how far it got.
+// Checks every record against the payload expected at its LSN. The state is the last LSN and a digest.
 
 import { createHash } from 'node:crypto';
 import type { BlobRef, Fold } from '@troupe/wal';

@@ -1,5 +1,3 @@
-// B1, B10, B22, B27, B28: opening ends before anything is served, one writer a directory, a fenced writer
-// stops, a full disk degrades.
 import {
   openLog,
   REFUSED,
@@ -16,9 +14,9 @@ import * as assert from 'uvu/assert';
 import { decodeManifest, encodeManifest } from '#src/format/manifest.js';
 import { LogHarness, textOf } from '../log-harness.js';
 
-const life = suite('life of a log');
+const lifecycle = suite('log lifecycle');
 
-life('records come back in order after a clean shutdown, and numbering goes on', () => {
+lifecycle('after a clean shutdown records are replayed in order and LSNs continue', () => {
   const harness = new LogHarness();
   const log = harness.open();
   for (let index = 0; index < 60; index += 1) {
@@ -39,7 +37,7 @@ life('records come back in order after a clean shutdown, and numbering goes on',
   );
 });
 
-life('a second process is refused while the first one lives', () => {
+lifecycle('a directory that is open cannot be opened again (exit 73)', () => {
   const harness = new LogHarness();
   harness.open();
   const refused = harness.tryOpen();
@@ -47,7 +45,7 @@ life('a second process is refused while the first one lives', () => {
   assert.is((refused as WalLockedError).exitCode, 73);
 });
 
-life('a process that was fenced off stops at its next step and acknowledges nothing more', () => {
+lifecycle('a log whose epoch was superseded ends at the next change of the manifest (exit 73)', () => {
   const harness = new LogHarness();
   const log = harness.open();
   log.append(Buffer.from('x'));
@@ -66,10 +64,10 @@ life('a process that was fenced off stops at its next step and acknowledges noth
   assert.equal(harness.host.exits, [73]);
   assert.is(log.append(Buffer.from('y')), REFUSED);
   assert.instance(log.refusal(), WalFencedError);
-  assert.ok(acked < 20, 'it ended at the first change of segments');
+  assert.ok(acked < 20, 'the log ended at the first change of segments');
 });
 
-life('a failed sync ends the log at once: onFatal first, then exit 74, and nothing is acknowledged', () => {
+lifecycle('a failed sync calls `onFatal`, exits with 74 and acknowledges no record', () => {
   let armed = false;
   const harness = new LogHarness({
     fault: ({ operation }) => (armed && operation === 'sync' ? { kind: 'error', errno: 'EIO' } : undefined),
@@ -84,53 +82,50 @@ life('a failed sync ends the log at once: onFatal first, then exit 74, and nothi
     },
   });
   armed = true;
-  const told: (Error | null)[] = [];
-  log.append(Buffer.from('x'), (error) => void told.push(error));
+  const results: (Error | null)[] = [];
+  log.append(Buffer.from('x'), (error) => void results.push(error));
   harness.settle();
   assert.equal(order, ['onFatal', 'exit 74']);
   assert.instance(failure, WalIoError);
-  assert.is(told.length, 1);
-  assert.instance(told[0], WalIoError);
+  assert.is(results.length, 1);
+  assert.instance(results[0], WalIoError);
   assert.is(log.append(Buffer.from('y')), REFUSED);
   armed = false;
   harness.wait<void>((done) => log.close(done));
   assert.is(harness.open().durableLsn <= 1, true, 'the directory can be opened again');
 });
 
-life(
-  'a full disk degrades: what fits is taken, the rest is refused as retryable, and space brings it back',
-  () => {
-    const harness = new LogHarness();
-    const log = harness.open();
+lifecycle('on a full disk appends are refused with ERR_WAL_DISK_LOW until there is space again', () => {
+  const harness = new LogHarness();
+  const log = harness.open();
+  harness.settle();
+  harness.storage.disk.capacityBytes = harness.storage.disk.usedBytes + 2_000;
+  let acked = 0;
+  let refused = 0;
+  for (let index = 0; index < 40; index += 1) {
+    const lsn = log.append(Buffer.alloc(1_800), (error) => {
+      if (error === null) acked += 1;
+    });
+    if (lsn === REFUSED) refused += 1;
     harness.settle();
-    harness.storage.disk.capacityBytes = harness.storage.disk.usedBytes + 2_000;
-    let acked = 0;
-    let refused = 0;
-    for (let index = 0; index < 40; index += 1) {
-      const lsn = log.append(Buffer.alloc(1_800), (error) => {
-        if (error === null) acked += 1;
-      });
-      if (lsn === REFUSED) refused += 1;
-      harness.settle();
-    }
-    assert.equal(harness.host.exits, []);
-    assert.ok(acked >= 2 && refused > 5, `${acked} acknowledged, ${refused} refused`);
-    assert.is(log.refusal()?.code, 'ERR_WAL_DISK_LOW');
-    assert.is(log.status().disk, 'low');
-    harness.storage.disk.capacityBytes = Number.POSITIVE_INFINITY;
-    harness.advance(6_000);
-    assert.is(log.refusal(), undefined);
-    assert.ok(log.append(Buffer.from('again')) > 0);
-    harness.settle();
-    assert.equal(
-      harness.events.map(({ kind }) => kind),
-      ['disk-low', 'disk-ok'],
-    );
-  },
-);
+  }
+  assert.equal(harness.host.exits, []);
+  assert.ok(acked >= 2 && refused > 5, `${acked} acknowledged, ${refused} refused`);
+  assert.is(log.refusal()?.code, 'ERR_WAL_DISK_LOW');
+  assert.is(log.status().disk, 'low');
+  harness.storage.disk.capacityBytes = Number.POSITIVE_INFINITY;
+  harness.advance(6_000);
+  assert.is(log.refusal(), undefined);
+  assert.ok(log.append(Buffer.from('again')) > 0);
+  harness.settle();
+  assert.equal(
+    harness.events.map(({ kind }) => kind),
+    ['disk-low', 'disk-ok'],
+  );
+});
 
-life(
-  'below the soft mark only what is essential is taken; above one and a half times it everything is',
+lifecycle(
+  'below `freeBytesSoft` only essential appends are accepted, until 1.5 times as much is free',
   () => {
     const harness = new LogHarness();
     harness.storage.disk.capacityBytes = 400_000;
@@ -145,25 +140,25 @@ life(
     assert.is(log.refusal({ essential: true }), undefined);
     harness.storage.disk.capacityBytes = harness.storage.disk.usedBytes + 250_000;
     harness.advance(6_000);
-    assert.is(log.refusal()?.code, 'ERR_WAL_DISK_LOW', 'not before there is room to spare');
+    assert.is(log.refusal()?.code, 'ERR_WAL_DISK_LOW', 'not before 1.5 times the limit is free');
     harness.storage.disk.capacityBytes = harness.storage.disk.usedBytes + 310_000;
     harness.advance(6_000);
     assert.is(log.refusal(), undefined);
   },
 );
 
-life('a closed log takes nothing and says why', () => {
+lifecycle('a closed log refuses appends with ERR_WAL_CLOSED', () => {
   const harness = new LogHarness();
   const log = harness.open();
   log.append(Buffer.from('x'));
   harness.wait<void>((done) => log.close(done));
-  assert.is(log.durableLsn, 1, 'what was appended before is written');
+  assert.is(log.durableLsn, 1, 'records appended before the close are written');
   assert.is(log.append(Buffer.from('y')), REFUSED);
   assert.instance(log.refusal(), WalClosedError);
   harness.wait<void>((done) => log.close(done));
 });
 
-life('trim forgets whole segments and says where the log now begins', () => {
+lifecycle('`trim` drops whole segments and returns the first LSN left', () => {
   const harness = new LogHarness();
   const log = harness.open();
   for (let index = 0; index < 40; index += 1) {
@@ -182,7 +177,7 @@ life('trim forgets whole segments and says where the log now begins', () => {
   assert.is(harness.replay(again).length, 40 - first + 1);
 });
 
-life('a trimmed segment is used again, and is all zeros behind its header when it is listed', () => {
+lifecycle('a trimmed segment is reused, with zeros after its header', () => {
   const harness = new LogHarness();
   const options = {
     segmentBytes: 2_097_152,
@@ -201,13 +196,13 @@ life('a trimmed segment is used again, and is all zeros behind its header when i
   harness.wait<number>((done) => log.trim(log.durableLsn, done));
   assert.ok(
     [...harness.storage.disk.files().keys()].some((name) => name.startsWith('spare-')),
-    'kept for its blocks',
+    'spare segments are kept',
   );
   fill(4);
   const reused = harness.storage.calls.filter(
     ({ operation, name }) => operation === 'rename' && name.startsWith('spare-'),
   );
-  assert.ok(reused.length > 0, 'and used again');
+  assert.ok(reused.length > 0, 'a spare segment is reused');
   const names = [...harness.storage.disk.files().keys()].filter((name) => name.endsWith('.seg')).sort();
   const ready = harness.storage.disk.file(names.at(-1) ?? '')?.content;
   assert.ok(ready?.subarray(4_096).every((byte) => byte === 0));
@@ -215,7 +210,7 @@ life('a trimmed segment is used again, and is all zeros behind its header when i
   assert.ok(harness.replay(harness.open(options)).length >= 4);
 });
 
-life('what a visitor throws ends the replay and is passed on', () => {
+lifecycle('an error thrown by the visitor ends the replay and is passed to its callback', () => {
   const harness = new LogHarness();
   const log = harness.open();
   log.append(Buffer.from('x'));
@@ -233,7 +228,7 @@ life('what a visitor throws ends the replay and is passed on', () => {
   assert.throws(failed, /^enough$/);
 });
 
-life('wrong options are refused with the value and what was needed', () => {
+lifecycle('an invalid option is refused with its name', () => {
   const storage = new FaultyStorage();
   const wrong = [
     { segmentBytes: 4_096 },
@@ -251,4 +246,4 @@ life('wrong options are refused with the value and what was needed', () => {
   openLog({}, (error) => assert.instance(error, WalOptionError));
 });
 
-life.run();
+lifecycle.run();

@@ -1,5 +1,5 @@
 // timeout: 120s
-// The Promise face on the real file system.
+// The promise API on the real file system.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -9,9 +9,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tempDirectory } from '../temp-directory.js';
 
-const promises = suite('promises');
+const promises = suite('promise log');
 
-promises('records of any size come back in order: inline, grouped, as blobs', async () => {
+promises('inline records, groups and blobs are replayed in the order of their appends', async () => {
   await using directory = await tempDirectory();
   const options = { dir: directory.path, segmentBytes: 1_048_576, inlineBytesMax: 10_000, freeBytesSoft: 0 };
   const wal = await openWal(options);
@@ -40,7 +40,7 @@ promises('records of any size come back in order: inline, grouped, as blobs', as
   assert.ok(first !== undefined && large.equals(await again.readBlob(first)));
 });
 
-promises('more than the buffer holds is taken in order, by waiting', async () => {
+promises('appends beyond the buffer size wait and keep their order', async () => {
   await using directory = await tempDirectory();
   await using wal = await openWal({
     dir: directory.path,
@@ -57,59 +57,56 @@ promises('more than the buffer holds is taken in order, by waiting', async () =>
   );
 });
 
-promises(
-  'dump prints both codecs as JSON lines, verify finds nothing wrong, and then finds a flipped bit',
-  async () => {
-    await using directory = await tempDirectory();
-    const options = { dir: directory.path, segmentBytes: 65_536, freeBytesSoft: 0 };
-    const events = [
-      { type: 'enqueue', job: 1 },
-      { type: 'assign', job: 1, attempt: 1 },
-    ];
-    for (const codec of ['binary', 'jsonl'] as const) {
-      await using wal = await openWal({ ...options, codec });
-      for (const event of events) await wal.append(Buffer.from(JSON.stringify(event)), { type: 4 });
-      await wal.append(Buffer.from([0xff, 0, 1]));
-    }
-    const dumped: DumpedEntry[] = [];
-    await dumpWal(directory.path, (entry) => dumped.push(entry));
-    const lines = dumped.map(
-      (entry) =>
-        JSON.parse(JSON.stringify(entry)) as { lsn: number; codec: string; event?: unknown; base64?: string },
-    );
-    assert.equal(
-      lines.map(({ lsn, codec }) => `${lsn} ${codec}`),
-      ['1 binary', '2 binary', '3 binary', '4 jsonl', '5 jsonl', '6 jsonl'],
-    );
-    assert.equal(
-      lines.map(({ event }) => event),
-      [...events, undefined, ...events, undefined],
-    );
-    assert.is(lines[5]?.base64, '/wAB');
-    const jsonl = (await readFile(join(directory.path, 'wal-0000000003.seg'))).toString('latin1');
-    assert.match(jsonl, /\{"lsn":4,"type":4,"event":\{"type":"enqueue","job":1\}\}\n/);
+promises('`dumpWal` returns records of both codecs, and `verifyWal` detects a flipped bit', async () => {
+  await using directory = await tempDirectory();
+  const options = { dir: directory.path, segmentBytes: 65_536, freeBytesSoft: 0 };
+  const events = [
+    { type: 'enqueue', job: 1 },
+    { type: 'assign', job: 1, attempt: 1 },
+  ];
+  for (const codec of ['binary', 'jsonl'] as const) {
+    await using wal = await openWal({ ...options, codec });
+    for (const event of events) await wal.append(Buffer.from(JSON.stringify(event)), { type: 4 });
+    await wal.append(Buffer.from([0xff, 0, 1]));
+  }
+  const dumped: DumpedEntry[] = [];
+  await dumpWal(directory.path, (entry) => dumped.push(entry));
+  const lines = dumped.map(
+    (entry) =>
+      JSON.parse(JSON.stringify(entry)) as { lsn: number; codec: string; event?: unknown; base64?: string },
+  );
+  assert.equal(
+    lines.map(({ lsn, codec }) => `${lsn} ${codec}`),
+    ['1 binary', '2 binary', '3 binary', '4 jsonl', '5 jsonl', '6 jsonl'],
+  );
+  assert.equal(
+    lines.map(({ event }) => event),
+    [...events, undefined, ...events, undefined],
+  );
+  assert.is(lines[5]?.base64, '/wAB');
+  const jsonl = (await readFile(join(directory.path, 'wal-0000000003.seg'))).toString('latin1');
+  assert.match(jsonl, /\{"lsn":4,"type":4,"event":\{"type":"enqueue","job":1\}\}\n/);
 
-    const sound = await verifyWal(directory.path);
-    assert.ok(sound.ok && sound.wasClean);
-    assert.is(sound.lastLsn, 6);
-    const path = join(directory.path, 'wal-0000000003.seg');
-    const bytes = await readFile(path);
-    bytes[4_200] = (bytes[4_200] ?? 0) ^ 1;
-    await writeFile(path, bytes);
-    const damaged = await verifyWal(directory.path);
-    assert.not.ok(damaged.ok);
-    assert.is(damaged.damage[0]?.file, 'wal-0000000003.seg');
-    const refused = await openWal(options).then(
-      () => undefined,
-      (error: WalError) => error,
-    );
-    assert.is(refused?.code, 'ERR_WAL_CORRUPT');
-    assert.is((await repairWal(directory.path, { acceptLoss: true })).applied, true);
-    await (await openWal(options)).close();
-  },
-);
+  const sound = await verifyWal(directory.path);
+  assert.ok(sound.ok && sound.wasClean);
+  assert.is(sound.lastLsn, 6);
+  const path = join(directory.path, 'wal-0000000003.seg');
+  const bytes = await readFile(path);
+  bytes[4_200] = (bytes[4_200] ?? 0) ^ 1;
+  await writeFile(path, bytes);
+  const damaged = await verifyWal(directory.path);
+  assert.not.ok(damaged.ok);
+  assert.is(damaged.damage[0]?.file, 'wal-0000000003.seg');
+  const refused = await openWal(options).then(
+    () => undefined,
+    (error: WalError) => error,
+  );
+  assert.is(refused?.code, 'ERR_WAL_CORRUPT');
+  assert.is((await repairWal(directory.path, { acceptLoss: true })).applied, true);
+  await (await openWal(options)).close();
+});
 
-promises('scrub reads what is at rest and tells of damage while the log goes on', async () => {
+promises('`scrub` reports damage of a sealed segment while the log is open', async () => {
   await using directory = await tempDirectory();
   const kinds: string[] = [];
   const options = { dir: directory.path, segmentBytes: 65_536, firstSegmentBytes: 65_536, freeBytesSoft: 0 };
@@ -125,7 +122,7 @@ promises('scrub reads what is at rest and tells of damage while the log goes on'
   assert.ok(kinds.includes('scrub-damage'));
 });
 
-promises('a directory is held by one living process, and taken over from a dead one', async () => {
+promises('a directory is locked while its owner lives, and taken over from a dead one', async () => {
   await using directory = await tempDirectory();
   const wal = await openWal({ dir: directory.path, freeBytesSoft: 0 });
   const refused = await openWal({ dir: directory.path, freeBytesSoft: 0 }).then(
@@ -139,14 +136,14 @@ promises('a directory is held by one living process, and taken over from a dead 
   const pid = child.pid ?? 0;
   await once(child, 'exit');
   const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
-  const holders = [
+  const lockFiles = [
     JSON.stringify({ pid, bootId, startedAt: '1', nonce: 'a' }),
     JSON.stringify({ pid: process.pid, bootId: 'another boot', startedAt: '1', nonce: 'a' }),
     JSON.stringify({ pid: process.pid, bootId, startedAt: '1', nonce: 'a' }),
-    'half a hol',
+    '{"pid":1',
   ];
-  for (const holder of holders) {
-    await writeFile(join(directory.path, 'LOCK'), holder);
+  for (const lockFile of lockFiles) {
+    await writeFile(join(directory.path, 'LOCK'), lockFile);
     const taken = await openWal({ dir: directory.path, freeBytesSoft: 0 });
     await taken.close();
   }

@@ -1,6 +1,7 @@
 // timeout: 120s
-// A copy taken while the log appends, rotates, takes snapshots and forgets. Arguments: --seeds N (default
-// 160).
+// Copies of a log that appends, rotates, makes snapshots and trims meanwhile.
+//
+// Arguments: --seeds N (default 160).
 
 import { SeededRandom } from '@troupe/core/testing';
 import { copyWal, verifyWal } from '@troupe/wal';
@@ -15,33 +16,30 @@ import { Workload } from '../crash/workload.js';
 const copies = suite('copy of a log in use');
 const at = process.argv.indexOf('--seeds');
 const SEEDS = at < 0 ? 160 : Number(process.argv[at + 1]);
-/** The log rests only after so many calls of the copy: far more than one try needs. */
+/** The log is busy for so many calls of the copy: far more than one try needs. */
 const BUSY_ROUNDS = 600;
 const PAGE_BYTES = 4_096;
 
 interface Copied {
   readonly target: FaultyStorage;
   readonly report: CopyReport;
-  /** What was acknowledged when the copy began. */
+  /** Records acknowledged when the copy began. */
   readonly acknowledged: number;
 }
 
-/**
- * One of the things a log does, or some calls of the disk. One that forgets makes a copy begin anew, so not
- * all do.
- */
-function randomStep(workload: Workload, random: SeededRandom, forgets = true): void {
+/** A random operation of the log, and some storage calls. With `drops` also those that drop files. */
+function randomStep(workload: Workload, random: SeededRandom, drops = true): void {
   const what = random.below(20);
   if (what < 5) workload.append(1 + random.below(8));
   else if (what === 5) workload.appendBlob(2_500 + random.below(1_000));
-  else if (what === 6 && forgets) workload.snapshot();
-  else if (what === 7 && forgets) workload.trim();
+  else if (what === 6 && drops) workload.snapshot();
+  else if (what === 7 && drops) workload.trim();
   workload.harness.storage.run(random.below(6));
   workload.harness.host.runDeferred();
 }
 
-/** The copy reads a page at a time, and between two of its reads the log may do nothing or a lot. */
-function copyDuringWrites(workload: Workload, random: SeededRandom, forgets: boolean): Copied {
+/** The copy reads a page at a time, and between two reads the log does a random number of steps. */
+function copyDuringWrites(workload: Workload, random: SeededRandom, drops: boolean): Copied {
   const reads: (() => void)[] = [];
   const { disk } = workload.harness.storage;
   const source = new FaultyStorage({ disk, schedule: (complete) => void reads.push(complete) });
@@ -52,9 +50,9 @@ function copyDuringWrites(workload: Workload, random: SeededRandom, forgets: boo
     report = error ?? value;
   });
   const pause = 1 + random.below(8);
-  const busyRounds = forgets ? BUSY_ROUNDS / 5 : BUSY_ROUNDS;
+  const busyRounds = drops ? BUSY_ROUNDS / 5 : BUSY_ROUNDS;
   for (let round = 0; report === undefined && round < busyRounds; round += 1) {
-    for (let i = random.below(pause); i > 0; i -= 1) randomStep(workload, random, forgets);
+    for (let i = random.below(pause); i > 0; i -= 1) randomStep(workload, random, drops);
     reads.shift()?.();
   }
   for (let read = reads.shift(); read !== undefined; read = reads.shift()) read();
@@ -64,13 +62,13 @@ function copyDuringWrites(workload: Workload, random: SeededRandom, forgets: boo
   return { target, report, acknowledged };
 }
 
-copies(`${SEEDS} copies hold everything that was acknowledged when they began, and open`, () => {
+copies(`${SEEDS} copies open with all records acknowledged when they began`, () => {
   let retries = 0;
   let beyond = 0;
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = new SeededRandom(seed);
     const workload = new Workload({ seed, shuffle: new SeededRandom(seed + 7_000) });
-    // Short segments end often, long ones have room for batches before and behind the one that is being read.
+    // Short segments end often; long ones have batches before and after the one being read.
     const segmentBytes = seed % 2 === 0 ? 16_384 : 131_072;
     workload.open(seed % 3 === 0 ? 'jsonl' : 'binary', { segmentBytes, firstSegmentBytes: segmentBytes });
     for (let round = random.below(40); round > 0; round -= 1) randomStep(workload, random);
@@ -83,12 +81,12 @@ copies(`${SEEDS} copies hold everything that was acknowledged when they began, a
     retries += report.retries;
     if (recovered.state.count > acknowledged) beyond += 1;
   }
-  // The hard cases were met: files that went away in the middle, and records that came in the middle.
+  // The hard cases must occur: files removed and records appended during the copy.
   assert.ok(retries > SEEDS / 20, `${retries} retries`);
   assert.ok(beyond > SEEDS / 20, `${beyond} copies with later records`);
 });
 
-copies('a log at rest is copied as it is, and verifies', async () => {
+copies('the copy of an idle log verifies without damage', async () => {
   const workload = new Workload();
   workload.run();
   workload.close();

@@ -9,7 +9,7 @@ import { LogHarness, textOf } from '../log-harness.js';
 
 const repairs = suite('repair');
 
-/** A closed log of forty records in small segments, as bytes. */
+/** The files of a closed log of forty records in small segments. */
 function filesOfLog(): Map<string, Buffer> {
   const harness = new LogHarness();
   const log = harness.open();
@@ -33,45 +33,42 @@ function repaired(harness: LogHarness, acceptLoss: boolean): RepairReport {
   );
 }
 
-repairs(
-  'a damaged middle is refused, given up only when told so, and the numbers of the lost records stay unused',
-  () => {
-    const files = filesOfLog();
-    flip(files, 'wal-0000000002.seg', 4_096 + 60);
-    const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files) });
-    const refused = harness.tryOpen();
-    assert.instance(refused, WalCorruptError);
-    const { damage } = refused as WalCorruptError;
-    assert.is(damage.file, 'wal-0000000002.seg');
-    assert.is(damage.offset, 4_096);
+repairs('damage is given up only with `acceptLoss`, and the LSNs of lost records are not reused', () => {
+  const files = filesOfLog();
+  flip(files, 'wal-0000000002.seg', 4_096 + 60);
+  const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files) });
+  const refused = harness.tryOpen();
+  assert.instance(refused, WalCorruptError);
+  const { damage } = refused as WalCorruptError;
+  assert.is(damage.file, 'wal-0000000002.seg');
+  assert.is(damage.offset, 4_096);
 
-    const rehearsal = repaired(harness, false);
-    assert.is(rehearsal.applied, false);
-    assert.instance(harness.tryOpen(), WalCorruptError, 'a rehearsal changes nothing');
-    assert.equal(
-      rehearsal.lost.map(({ from, to }) => [from, to]),
-      [[damage.firstLsn, damage.firstLsn]],
-    );
+  const dryRun = repaired(harness, false);
+  assert.is(dryRun.applied, false);
+  assert.instance(harness.tryOpen(), WalCorruptError, 'a dry run changes nothing');
+  assert.equal(
+    dryRun.lost.map(({ from, to }) => [from, to]),
+    [[damage.firstLsn, damage.firstLsn]],
+  );
 
-    const report = repaired(harness, true);
-    assert.is(report.recordsKept, 39);
-    assert.equal(report.quarantined, ['wal-0000000002.seg']);
-    const log = harness.open();
-    const seen = harness.replay(log);
-    assert.equal(
-      seen.map(({ lsn }) => lsn),
-      Array.from({ length: 40 }, (_, index) => index + 1).filter((lsn) => lsn !== damage.firstLsn),
-    );
-    for (const { lsn, text } of seen) assert.is(text, textOf(lsn - 1));
-    assert.is(log.nextLsn, 41);
-    assert.ok(harness.storage.disk.files().has('quarantine/wal-0000000002.seg.repaired-epoch-1'));
-    harness.wait<void>((done) => log.close(done));
-    const again = harness.open();
-    assert.is(harness.replay(again).length, 39, 'the loss is remembered, not found again');
-  },
-);
+  const report = repaired(harness, true);
+  assert.is(report.recordsKept, 39);
+  assert.equal(report.quarantined, ['wal-0000000002.seg']);
+  const log = harness.open();
+  const seen = harness.replay(log);
+  assert.equal(
+    seen.map(({ lsn }) => lsn),
+    Array.from({ length: 40 }, (_, index) => index + 1).filter((lsn) => lsn !== damage.firstLsn),
+  );
+  for (const { lsn, text } of seen) assert.is(text, textOf(lsn - 1));
+  assert.is(log.nextLsn, 41);
+  assert.ok(harness.storage.disk.files().has('quarantine/wal-0000000002.seg.repaired-epoch-1'));
+  harness.wait<void>((done) => log.close(done));
+  const again = harness.open();
+  assert.is(harness.replay(again).length, 39, 'the loss is recorded in the manifest');
+});
 
-repairs('records lost at the very end are a loss too, and the next one comes behind them', () => {
+repairs('records lost at the end of the log are reported, and the next LSN follows them', () => {
   const files = filesOfLog();
   const segments = [...files.keys()].filter((name) => name.endsWith('.seg')).sort();
   const last = segments.at(-2) ?? '';
@@ -86,7 +83,7 @@ repairs('records lost at the very end are a loss too, and the next one comes beh
   assert.is(harness.replay(log).length, 40 - ((loss?.to ?? 0) - (loss?.from ?? 0) + 1));
 });
 
-repairs('without a readable CURRENT the segments themselves tell what there is', () => {
+repairs('without a readable CURRENT the manifest is rebuilt from the segment headers', () => {
   const files = filesOfLog();
   flip(files, 'CURRENT', 50);
   flip(files, 'STORE', 50);
@@ -97,7 +94,7 @@ repairs('without a readable CURRENT the segments themselves tell what there is',
   assert.is(harness.replay(harness.open()).length, 40);
 });
 
-repairs('a bit that flips while the log is running is found by its scrubber', () => {
+repairs('`scrub` finds a bit that flipped while the log was open', () => {
   const harness = new LogHarness();
   const log = harness.open();
   for (let index = 0; index < 30; index += 1) {
@@ -112,10 +109,10 @@ repairs('a bit that flips while the log is running is found by its scrubber', ()
   harness.advance(1_000);
   assert.is(damaged, 'wal-0000000001.seg@4096');
   assert.ok(harness.events.some(({ kind }) => kind === 'scrub-damage'));
-  assert.ok(log.append(Buffer.from('goes on')) > 0);
+  assert.ok(log.append(Buffer.from('after the scrub')) > 0);
 });
 
-repairs('dump shows the damage and what can be read before it', () => {
+repairs('`dump` shows the damage and the records before it', () => {
   const files = filesOfLog();
   flip(files, 'wal-0000000002.seg', 8_192 + 44);
   const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files) });

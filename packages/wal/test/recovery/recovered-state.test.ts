@@ -1,6 +1,5 @@
 // timeout: 120s
-// B2, B15, B16, B23: whatever was done to the log, and however it ended, the state after recovery is the live
-// state.
+// After random operations and any end, the recovered state equals the live state.
 import { inlineSnapshotBuilder, type Log } from '@troupe/wal';
 import { PERSISTENCE_MODELS, type PersistenceModel } from '@troupe/wal/testing';
 import fc from 'fast-check';
@@ -9,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { type DigestState, digestFold } from '../digest-fold.js';
 import { LogHarness } from '../log-harness.js';
 
-const equality = suite('replay equality');
+const recovery = suite('recovered state');
 
 type Command =
   | { readonly kind: 'append'; readonly bytes: number }
@@ -48,7 +47,7 @@ const commands: fc.Arbitrary<Command> = fc.oneof(
   },
 );
 
-/** A log with the state its user keeps beside it: applied when durable, by the same function that replays. */
+/** A log with the live state of its user, who applies records once they are durable. */
 class LiveLog {
   harness = new LogHarness();
   log: Log;
@@ -81,7 +80,7 @@ class LiveLog {
     } else this.crash(command.model, turn);
   }
 
-  /** Power is cut now: what was not acknowledged may be there or not, and the user starts from what is. */
+  /** A power cut: unacknowledged records may be lost, and the user continues with the recovered state. */
   private crash(model: PersistenceModel, turn: number): void {
     const before = this.state;
     this.harness = new LogHarness({ disk: this.harness.storage.disk.afterCrash(model, turn), seed: turn });
@@ -116,7 +115,7 @@ class LiveLog {
   }
 }
 
-equality('the state after any recovery is the live state', () => {
+recovery('the recovered state equals the live state', () => {
   fc.assert(
     fc.property(fc.array(commands, { minLength: 5, maxLength: 60 }), (script) => {
       const live = new LiveLog();
@@ -132,4 +131,4 @@ equality('the state after any recovery is the live state', () => {
   );
 });
 
-equality.run();
+recovery.run();

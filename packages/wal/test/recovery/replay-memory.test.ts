@@ -1,5 +1,4 @@
 // timeout: 120s
-// A log is read in bounded memory, however long it is.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -9,15 +8,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tempDirectory } from '../temp-directory.js';
 
-const memory = suite('memory of a replay');
+const memory = suite('replay memory');
 
 const MIB = 1024 * 1024;
 const HEAP_MIB = 32;
-/**
- * What buffers of the reader may add to the process beside its heap: a few batches and segment windows, not
- * the log.
- */
-const BESIDE_MIB = 64;
+/** Limit for the reader's buffers outside the heap: a few batches and read buffers. */
+const BUFFERS_MIB = 64;
 const RECORD_BYTES = 32 * 1024;
 
 interface Replay {
@@ -26,10 +22,7 @@ interface Replay {
   readonly peakMib: number;
 }
 
-/**
- * In a process whose heap could not hold the log, with the garbage of buffers collected like that of the
- * heap.
- */
+/** Replays in a process whose heap is smaller than the log. */
 async function replay(dir: string): Promise<Replay> {
   const replayer = fileURLToPath(new URL('./replay-process.js', import.meta.url));
   const args = [`--max-old-space-size=${HEAP_MIB}`, replayer, dir];
@@ -48,7 +41,7 @@ async function write(dir: string, records: number): Promise<void> {
   await wal.close();
 }
 
-memory('a log of eight heaps is replayed within one heap and a few buffers', async () => {
+memory('a log eight times the size of the heap is replayed within the heap and a few buffers', async () => {
   await using small = await tempDirectory();
   await using large = await tempDirectory();
   await write(small.path, 32);
@@ -60,7 +53,7 @@ memory('a log of eight heaps is replayed within one heap and a few buffers', asy
   assert.equal([full.records, full.bytes], [records, records * RECORD_BYTES]);
   const grownMib = full.peakMib - base.peakMib;
   assert.ok(
-    grownMib < HEAP_MIB + BESIDE_MIB,
+    grownMib < HEAP_MIB + BUFFERS_MIB,
     `${8 * HEAP_MIB} MiB of log made the process grow by ${grownMib} MiB, from ${base.peakMib}`,
   );
 });

@@ -1,5 +1,4 @@
-// Opens a directory, reads everything in it and prints what it saw and the most memory it ever had:
-// "<records> <bytes> <MiB>".
+// Opens a directory, replays it and prints the totals and the peak memory: "<records> <bytes> <MiB>".
 
 import { type Fold, openWal } from '@troupe/wal';
 

@@ -1,4 +1,4 @@
-// Every row of the table in docs/wal-format.md, on segments built by hand.
+// Every row of the recovery table in docs/wal-format.md, on segments built byte by byte.
 import { WalCorruptError } from '@troupe/wal';
 import { SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';
@@ -18,7 +18,7 @@ import { encodeSegmentHeader, segmentName } from '#src/format/segment-header.js'
 import { encodeStoreFile } from '#src/format/store-file.js';
 import { LogHarness, textOf } from '../log-harness.js';
 
-const decision = suite('torn or corrupt');
+const decisions = suite('torn or corrupt');
 const STORE_ID = '0123456789abcdef'.repeat(2);
 const BYTES = 24_576;
 
@@ -33,7 +33,7 @@ class SegmentImage {
     encodeSegmentHeader({ storeId: STORE_ID, ...this.entry }).copy(this.bytes);
   }
 
-  /** Adds a batch with these texts behind `position`, and returns the position after it. */
+  /** Adds a batch with these texts after `position`, and returns the position after it. */
   add(
     position: Position,
     texts: readonly string[],
@@ -83,7 +83,7 @@ function open(
   let result: number | string;
   if (opened instanceof WalCorruptError)
     result = `${opened.damage.file}@${opened.damage.offset} from ${opened.damage.firstLsn}: ${opened.damage.reason}`;
-  else if (opened instanceof Error || opened === undefined) throw opened ?? new Error('the harness ended');
+  else if (opened instanceof Error || opened === undefined) throw opened ?? new Error('the open did not end');
   else result = harness.replay(opened, { from: opened.firstLsn }).length;
   return Object.assign(harness, { result });
 }
@@ -96,14 +96,14 @@ function twoBatches(): { segment: SegmentImage; first: Position; second: Positio
   return { segment, first, second };
 }
 
-decision('whole batches and then zeros: the log ends there', () => {
+decisions('valid batches followed by zeros: the log ends after the batches', () => {
   const { segment } = twoBatches();
   const harness = open([segment, new SegmentImage(2)]);
   assert.is(harness.result, 5);
   assert.equal(harness.events, []);
 });
 
-decision('a bad last batch without a trace behind it is torn: cut, kept, reported', () => {
+decisions('an invalid last batch without a later write is torn: cut, kept in quarantine, reported', () => {
   const { segment } = twoBatches();
   const harness = open([segment.flip(8_192 + 60), new SegmentImage(2)]);
   assert.is(harness.result, 2);
@@ -112,7 +112,7 @@ decision('a bad last batch without a trace behind it is torn: cut, kept, reporte
   assert.ok(kept?.content.equals(segment.bytes.subarray(8_192, 8_192 + (kept?.content.length ?? 0))));
 });
 
-decision('(a) a later segment was written to', () => {
+decisions('corrupt: a later segment was written to', () => {
   const { segment, second } = twoBatches();
   const later = new SegmentImage(2);
   later.add(second, ['f']);
@@ -122,7 +122,7 @@ decision('(a) a later segment was written to', () => {
   );
 });
 
-decision('(b) a later page holds a later header', () => {
+decisions('corrupt: a later page has a later header', () => {
   const { segment } = twoBatches();
   assert.match(
     String(open([segment.flip(4_096 + 60)]).result),
@@ -134,7 +134,7 @@ decision('(b) a later page holds a later header', () => {
   );
 });
 
-decision('(c) its own header is whole and something lies beyond its extent', () => {
+decisions('corrupt: the header is valid and a byte beyond the extent is not zero', () => {
   const { segment } = twoBatches();
   segment.bytes[12_288 + 77] = 5;
   assert.match(
@@ -143,7 +143,7 @@ decision('(c) its own header is whole and something lies beyond its extent', () 
   );
 });
 
-decision('(d) the shutdown was clean', () => {
+decisions('corrupt: the shutdown was clean', () => {
   const { segment, second } = twoBatches();
   const clean = { batch: second.batch, lsn: second.lsn };
   assert.is(open([twoBatches().segment], { clean }).result, 5);
@@ -156,7 +156,7 @@ decision('(d) the shutdown was clean', () => {
   );
 });
 
-decision('(e) a whole header that does not continue the chain', () => {
+decisions('corrupt: a valid header does not continue the chain', () => {
   const segment = new SegmentImage(1);
   const first = segment.add(ORIGIN, ['a']);
   segment.add({ ...first, crc: (first.crc ^ 1) >>> 0 }, ['b']);
@@ -170,11 +170,11 @@ decision('(e) a whole header that does not continue the chain', () => {
   assert.is(
     open([gap], { losses: [{ from: 2, to: 4, at: 0 }] }).result,
     2,
-    'a loss that was declared is none that was found',
+    'a loss in the manifest is no damage',
   );
 });
 
-decision('zeros and a later segment that goes on: so does the log', () => {
+decisions('zeros and a later segment that continues the chain: the log continues there', () => {
   const { segment, second } = twoBatches();
   const next = new SegmentImage(3);
   next.add(second, ['f', 'g']);
@@ -184,7 +184,7 @@ decision('zeros and a later segment that goes on: so does the log', () => {
   assert.match(String(open([segment, skipped]).result), /batch 4 where 3 is expected/);
 });
 
-decision('a sealed segment holds exactly what the manifest says', () => {
+decisions('a sealed segment ends exactly where the manifest says', () => {
   const { segment, second } = twoBatches();
   const sealed = { ...second, end: 12_288 };
   const listed = (change: object): SegmentImage =>
@@ -198,7 +198,7 @@ decision('a sealed segment holds exactly what the manifest says', () => {
   assert.match(String(open([short]).result), /12287 bytes long, 12288 are needed/);
 });
 
-decision('an unlisted segment with a higher number may hold a copy, but nothing newer', () => {
+decisions('an unlisted segment with a higher number may contain a copy, but no newer batch', () => {
   const { segment, first, second } = twoBatches();
   const copy = new SegmentImage(2);
   copy.add(first, ['c', 'd', 'e']);
@@ -208,25 +208,28 @@ decision('an unlisted segment with a higher number may hold a copy, but nothing 
   assert.match(String(open([segment], {}, [newer]).result), /CURRENT is older than the data/);
 });
 
-decision('the copy of the last batch that an opening made and could not list any more is that batch', () => {
-  const rescued = (segment: SegmentImage, position: Position): LogHarness & { result: number | string } => {
+decisions('a copy of the last batch in an unlisted segment replaces a lost or torn one', () => {
+  const openWithCopy = (
+    segment: SegmentImage,
+    position: Position,
+  ): LogHarness & { result: number | string } => {
     const copy = new SegmentImage(2);
     copy.add(position, ['c', 'd', 'e'], { epoch: 2 });
     return open([segment], {}, [copy]);
   };
-  // It was in the page cache only, and power was cut: nothing is left of it, or a part.
+  // The batch was in the page cache only when power was cut: nothing or a part of it is left.
   const lost = new SegmentImage(1);
   const first = lost.add(ORIGIN, ['a', 'b']);
-  assert.is(rescued(lost, first).result, 5);
+  assert.is(openWithCopy(lost, first).result, 5);
   const { segment } = twoBatches();
-  const harness = rescued(segment.flip(8_192 + 60), first);
+  const harness = openWithCopy(segment.flip(8_192 + 60), first);
   assert.is(harness.result, 5);
   assert.equal(harness.events, []);
-  // It was the first of all.
-  assert.is(rescued(new SegmentImage(1), ORIGIN).result, 3);
+  // The batch was the first of the log.
+  assert.is(openWithCopy(new SegmentImage(1), ORIGIN).result, 3);
 });
 
-decision('an unlisted segment that holds more than such a copy means that CURRENT is old', () => {
+decisions('an unlisted segment with more than such a copy means that CURRENT is old', () => {
   const alone = (): { segment: SegmentImage; first: Position } => {
     const segment = new SegmentImage(1);
     return { segment, first: segment.add(ORIGIN, ['a', 'b']) };
@@ -247,7 +250,7 @@ decision('an unlisted segment that holds more than such a copy means that CURREN
   }
 });
 
-decision('CURRENT replaced by an older copy of itself is refused, or nothing is lost', () => {
+decisions('with CURRENT replaced by an older version the log opens with all records or is refused', () => {
   const harness = new LogHarness();
   const log = harness.open();
   const copies: Buffer[] = [];
@@ -270,4 +273,4 @@ decision('CURRENT replaced by an older copy of itself is refused, or nothing is 
   assert.ok(refused >= copies.length - 2, `${refused} of ${copies.length} refused`);
 });
 
-decision.run();
+decisions.run();

@@ -1,4 +1,4 @@
-// Makes two snapshots of the log in a folder with one builder, and leaves its thread to itself.
+// Builds two snapshots of the log in a directory with one builder, and does not close it.
 
 import { writeSync } from 'node:fs';
 import { ThreadSnapshotBuilder } from '#src/snapshot/node-thread-snapshot-builder.js';

@@ -1,4 +1,4 @@
-// Does what its records say, and counts how many states its thread has saved.
+// A fold that fails in the way its record names, and counts the states saved on its thread.
 
 import type { Fold } from '@troupe/wal';
 
@@ -10,15 +10,15 @@ export interface FailingFoldState {
 let saved = 0;
 
 const FAULTS: Record<string, () => void> = {
-  // A thread that is not ended would wait for the timer for ever.
+  // The interval keeps the thread alive until it is terminated.
   throw: () => {
     setInterval(() => undefined, 1_000);
-    throw new Error('as it was told');
+    throw new Error('thrown by the fold');
   },
-  // Out of reach of whoever called the fold.
+  // Outside the caller's try block.
   crash: () =>
     queueMicrotask(() => {
-      throw new Error('as it was told');
+      throw new Error('thrown by the fold');
     }),
   exit: () => process.exit(3),
 };

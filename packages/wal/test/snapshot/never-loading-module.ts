@@ -1,3 +1,3 @@
-// Never finishes loading.
+// A module that never finishes loading.
 
 export const failingFold: unknown = await new Promise(() => undefined);

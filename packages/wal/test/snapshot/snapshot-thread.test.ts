@@ -1,5 +1,5 @@
 // timeout: 120s
-// The fold runs on a thread of its own; the real file system, the real clock.
+// Snapshots on a worker thread, on the real file system.
 import { openWal } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,7 +12,7 @@ const FOLD = {
   export: 'sequenceCheckFold',
 };
 
-threads('a snapshot is made while appends go on, and recovery starts from it', async () => {
+threads('a snapshot is made during appends, and recovery starts from it', async () => {
   await using directory = await tempDirectory();
   const options = {
     dir: directory.path,
@@ -44,14 +44,14 @@ threads('a snapshot is made while appends go on, and recovery starts from it', a
   assert.is(state.digest, live.digest);
 });
 
-threads('a fold that cannot be found or throws fails the snapshot, not the log', async () => {
+threads('a fold that is missing or throws fails the snapshot, not the log', async () => {
   await using directory = await tempDirectory();
   for (const fold of [
     { ...FOLD, export: 'payloadFor' },
     { ...FOLD, module: 'file:///nowhere.js' },
   ]) {
     await using wal = await openWal({ dir: directory.path, freeBytesSoft: 0, fold });
-    await wal.append(Buffer.from('not what the fold expects'));
+    await wal.append(Buffer.from('unexpected by the fold'));
     const failure = await wal.snapshot().then(
       () => undefined,
       (error: Error) => error,

@@ -1,5 +1,3 @@
-// B1, B11, B12, B13, B20, B22: a snapshot is of one position, atomic, verified, kept twice, and replay adds
-// only what it has not.
 import { inlineSnapshotBuilder, type Log, type SnapshotEntry } from '@troupe/wal';
 import { SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';
@@ -32,7 +30,7 @@ function restore(harness: LogHarness, log: Log): DigestState {
   return harness.wait<DigestState>((done) => log.restore(digestFold, done));
 }
 
-snapshots('replay adds to a snapshot exactly what it does not hold', () => {
+snapshots('recovery replays exactly the records after the snapshot', () => {
   const harness = new LogHarness();
   const log = openIn(harness);
   append(harness, log, 0, 30);
@@ -56,7 +54,7 @@ snapshots('replay adds to a snapshot exactly what it does not hold', () => {
 });
 
 snapshots(
-  'two generations are kept, and the older one with the log behind it takes over when the newer is damaged',
+  'two snapshots are kept, and recovery falls back to the older one when the newer is damaged',
   () => {
     const harness = new LogHarness();
     const log = openIn(harness);
@@ -82,7 +80,7 @@ snapshots(
   },
 );
 
-snapshots('they are made by themselves when the log behind the last one has grown enough', () => {
+snapshots('a snapshot is made automatically after `snapshotEveryBytes` of log', () => {
   const harness = new LogHarness();
   const log = openIn(harness, 20_000);
   append(harness, log, 0, 400);
@@ -92,14 +90,14 @@ snapshots('they are made by themselves when the log behind the last one has grow
   assert.is(restore(harness, log).count >= 1, true);
 });
 
-/** How many segments were made since a number of calls, and how many of them of what an older one left. */
+/** The number of segments prepared after call `since`, and how many of them reused a spare one. */
 function segmentsMade(harness: LogHarness, since: number): { readonly all: number; readonly reused: number } {
   const renames = harness.storage.calls.slice(since).filter(({ operation }) => operation === 'rename');
-  const those = (pattern: RegExp): number => renames.filter(({ name }) => pattern.test(name)).length;
-  return { all: those(/^wal-\d+\.seg\.tmp /), reused: those(/^spare-/) };
+  const count = (pattern: RegExp): number => renames.filter(({ name }) => pattern.test(name)).length;
+  return { all: count(/^wal-\d+\.seg\.tmp /), reused: count(/^spare-/) };
 }
 
-snapshots('what one snapshot lets go of holds all that is written until the next', () => {
+snapshots('segments freed by one snapshot are reused until the next', () => {
   const harness = new LogHarness();
   const log = openIn(harness, 60_000);
   append(harness, log, 0, 1_200);
@@ -114,7 +112,7 @@ snapshots('what one snapshot lets go of holds all that is written until the next
   assert.ok(spares.length <= 5, `${spares.length} spares`);
 });
 
-snapshots('nothing is kept for its blocks while space is short', () => {
+snapshots('no spare segment is kept while the disk is low', () => {
   const harness = new LogHarness();
   const log = harness.open({
     snapshotBuilder: inlineSnapshotBuilder(harness.storage, digestFold),
@@ -134,26 +132,26 @@ snapshots('nothing is kept for its blocks while space is short', () => {
     log.makeSnapshot(() => undefined);
     harness.advance(20_000);
   }
-  assert.ok(log.firstLsn > before, 'segments were let go of');
+  assert.ok(log.firstLsn > before, 'segments were dropped');
   assert.is(log.refusal()?.code, 'ERR_WAL_DISK_LOW');
   const spares = [...harness.storage.disk.files().keys()].filter((name) => name.startsWith('spare-'));
   assert.equal(spares, []);
 });
 
-snapshots('one that fails is reported, changes nothing, and the next one is tried', () => {
+snapshots('a snapshot that fails is reported, and the next one is tried', () => {
   let fail = true;
   const harness = new LogHarness();
   const builder = inlineSnapshotBuilder(harness.storage, {
     ...digestFold,
     save: (state: DigestState) => {
-      if (fail) throw new Error('no room in the inn');
+      if (fail) throw new Error('save failed');
       return digestFold.save(state);
     },
   });
   const log = harness.open({ snapshotBuilder: builder, snapshotEveryBytes: 0 });
   append(harness, log, 0, 10);
-  assert.throws(() => make(harness, log), /no room in the inn/);
-  assert.throws(() => make(harness, log), /no room in the inn/);
+  assert.throws(() => make(harness, log), /save failed/);
+  assert.throws(() => make(harness, log), /save failed/);
   assert.equal(
     harness.events.map((event) => (event.kind === 'snapshot-failed' ? event.consecutiveFailures : 0)),
     [1, 2],
@@ -163,37 +161,34 @@ snapshots('one that fails is reported, changes nothing, and the next one is trie
   assert.equal(harness.host.exits, []);
 });
 
-snapshots(
-  'when the disk is full, what is sealed is folded, and the space of older segments brings the log back',
-  () => {
-    const harness = new LogHarness();
-    const log = openIn(harness);
-    append(harness, log, 0, 60);
-    make(harness, log);
-    append(harness, log, 60, 60);
-    harness.storage.disk.capacityBytes = harness.storage.disk.usedBytes + 3_000;
-    for (let index = 0; index < 60 && log.refusal() === undefined; index += 1) {
-      log.append(Buffer.alloc(1_900));
-      harness.settle();
-    }
-    assert.ok(harness.events.some(({ kind }) => kind === 'disk-low'));
-    assert.is(harness.events.filter(({ kind }) => kind === 'snapshot-made').length, 2);
-    harness.advance(6_000);
-    assert.is(log.refusal(), undefined, 'nobody had to free space by hand');
-    assert.ok(log.append(Buffer.from('again')) > 0);
+snapshots('on a full disk a snapshot frees older segments, and appends are accepted again', () => {
+  const harness = new LogHarness();
+  const log = openIn(harness);
+  append(harness, log, 0, 60);
+  make(harness, log);
+  append(harness, log, 60, 60);
+  harness.storage.disk.capacityBytes = harness.storage.disk.usedBytes + 3_000;
+  for (let index = 0; index < 60 && log.refusal() === undefined; index += 1) {
+    log.append(Buffer.alloc(1_900));
     harness.settle();
-    assert.is(log.durableLsn, log.nextLsn - 1);
-    assert.equal(harness.host.exits, []);
-  },
-);
+  }
+  assert.ok(harness.events.some(({ kind }) => kind === 'disk-low'));
+  assert.is(harness.events.filter(({ kind }) => kind === 'snapshot-made').length, 2);
+  harness.advance(6_000);
+  assert.is(log.refusal(), undefined, 'the snapshot freed the space');
+  assert.ok(log.append(Buffer.from('again')) > 0);
+  harness.settle();
+  assert.is(log.durableLsn, log.nextLsn - 1);
+  assert.equal(harness.host.exits, []);
+});
 
-snapshots('without a fold there is nothing to make one of', () => {
+snapshots('without a fold a snapshot is refused', () => {
   const harness = new LogHarness();
   const log = harness.open();
   assert.throws(() => make(harness, log), /no fold was given/);
 });
 
-snapshots('blobs live as long as a kept snapshot or a record names them, and no longer', () => {
+snapshots('a blob is removed once neither a snapshot nor a record refers to it', () => {
   const harness = new LogHarness();
   const log = openIn(harness);
   const put = (byte: number): { sha256: string; bytes: number } =>
@@ -207,7 +202,11 @@ snapshots('blobs live as long as a kept snapshot or a record names them, and no 
   log.append(Buffer.from('second'), undefined, { blob: second });
   harness.settle();
   make(harness, log);
-  assert.equal(stored(), [first.sha256, second.sha256].sort(), 'the older generation still names the first');
+  assert.equal(
+    stored(),
+    [first.sha256, second.sha256].sort(),
+    'the older snapshot still refers to the first',
+  );
   append(harness, log, 0, 3);
   make(harness, log);
   append(harness, log, 3, 3);
@@ -216,7 +215,7 @@ snapshots('blobs live as long as a kept snapshot or a record names them, and no 
   assert.equal(
     stored(),
     [second.sha256, third.sha256].sort(),
-    'the state names only the second; the third is still to be used',
+    'the state refers to the second only; the third waits for its record',
   );
   assert.is(harness.wait<Buffer>((done) => log.readBlob(second, done)).length, 500);
 });

@@ -1,5 +1,5 @@
 // timeout: 120s
-// A thread that has built a snapshot stays for the next one, and for no longer than that.
+// The snapshot thread is reused for the next snapshot and ends when it is idle for too long.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -21,7 +21,7 @@ import { nodeStorage } from '#src/storage/node-storage.js';
 import { tempDirectory } from '../temp-directory.js';
 import { type FailingFoldState, failingFold } from './failing-fold.js';
 
-const warm = suite('warm thread');
+const reuse = suite('snapshot thread reuse');
 const FOLD = { module: new URL('./failing-fold.js', import.meta.url).href, export: 'failingFold' };
 const NEVER_IDLE = { idleMs: 3_600_000 };
 
@@ -37,7 +37,7 @@ function watchThreads(): Disposable & { readonly started: Worker[]; ended(index:
   return {
     started,
     async ended(index) {
-      // A thread without work keeps no process alive, so the wait for its end has to.
+      // An idle thread does not keep the process alive, so this interval does.
       const waiting = setInterval(() => undefined, 1_000);
       await ends[index];
       clearInterval(waiting);
@@ -46,23 +46,25 @@ function watchThreads(): Disposable & { readonly started: Worker[]; ended(index:
   };
 }
 
-/** A log whose records are all sealed, and in no snapshot. */
+/** The directory of a closed log whose records are all sealed and in no snapshot. */
 async function directoryWithLog(...records: string[]): ReturnType<typeof tempDirectory> {
   const directory = await tempDirectory();
-  const idler: SnapshotBuilder = { build: (_request, done) => done(new Error('idle'), undefined as never) };
-  const wal = await openWal({ dir: directory.path, freeBytesSoft: 0, snapshotBuilder: idler });
+  const refusing: SnapshotBuilder = {
+    build: (_request, done) => done(new Error('refused'), undefined as never),
+  };
+  const wal = await openWal({ dir: directory.path, freeBytesSoft: 0, snapshotBuilder: refusing });
   for (const record of records) await wal.append(Buffer.from(record));
-  await wal.snapshot().catch(() => undefined); // What is to be folded is sealed first.
+  await wal.snapshot().catch(() => undefined); // The failed snapshot seals the records.
   await wal.close();
   return directory;
 }
 
 function build(builder: ThreadSnapshotBuilder, request: BuildRequest): Promise<BuiltSnapshot> {
   return new Promise((resolve, reject) => {
-    let answers = 0;
+    let replies = 0;
     builder.build(request, (error, snapshot) => {
-      answers += 1;
-      assert.is(answers, 1);
+      replies += 1;
+      assert.is(replies, 1);
       if (error === null) resolve(snapshot);
       else reject(error);
     });
@@ -77,7 +79,7 @@ function stateIn(dir: string, tempName: string): Promise<FailingFoldState> {
   });
 }
 
-warm('the next snapshot is made on the thread of the one before', async () => {
+reuse('the next snapshot is built on the same thread', async () => {
   await using directory = await directoryWithLog('a', 'b');
   using threads = watchThreads();
   const builder = new ThreadSnapshotBuilder(directory.path, FOLD);
@@ -89,7 +91,7 @@ warm('the next snapshot is made on the thread of the one before', async () => {
   builder.close();
 });
 
-warm('a thread without work ends after a while, and another takes its place', async () => {
+reuse('an idle thread ends after `idleMs`, and the next snapshot gets a new one', async () => {
   await using directory = await directoryWithLog('a');
   using threads = watchThreads();
   const builder = new ThreadSnapshotBuilder(directory.path, FOLD, { idleMs: 1 });
@@ -100,7 +102,7 @@ warm('a thread without work ends after a while, and another takes its place', as
   assert.equal(await stateIn(directory.path, 'second'), { lastLsn: 1, savedHere: 1 });
 });
 
-warm('a thread ends with a large snapshot', async () => {
+reuse('a thread ends after a snapshot above `reuseBytesMax`', async () => {
   await using directory = await directoryWithLog('a');
   using threads = watchThreads();
   const builder = new ThreadSnapshotBuilder(directory.path, FOLD, { ...NEVER_IDLE, reuseBytesMax: 1 });
@@ -108,7 +110,7 @@ warm('a thread ends with a large snapshot', async () => {
   await threads.ended(0);
 });
 
-warm('a request while another is under way has a thread of its own, and one of the two stays', async () => {
+reuse('concurrent requests get a thread each, of which one is kept', async () => {
   await using directory = await directoryWithLog('a', 'b', 'c');
   using threads = watchThreads();
   const builder = new ThreadSnapshotBuilder(directory.path, FOLD, NEVER_IDLE);
@@ -126,13 +128,13 @@ warm('a request while another is under way has a thread of its own, and one of t
   await Promise.all([threads.ended(0), threads.ended(1)]);
 });
 
-for (const [deed, reason] of [
-  ['throw', /as it was told/],
+for (const [fault, reason] of [
+  ['throw', /thrown by the fold/],
   ['crash', /the thread failed/],
   ['exit', /the thread ended with 3/],
 ] as const) {
-  warm(`a thread whose fold failed (${deed}) is not used again`, async () => {
-    await using directory = await directoryWithLog('a', deed);
+  reuse(`a thread whose fold failed (${fault}) is not reused`, async () => {
+    await using directory = await directoryWithLog('a', fault);
     using threads = watchThreads();
     const builder = new ThreadSnapshotBuilder(directory.path, FOLD, NEVER_IDLE);
     await build(builder, { lsn: 1, tempName: 'first' });
@@ -147,7 +149,7 @@ for (const [deed, reason] of [
   });
 }
 
-warm('a thread that ended without work is not used again', async () => {
+reuse('a thread that ended while idle is not reused', async () => {
   await using directory = await directoryWithLog('a');
   using threads = watchThreads();
   const builder = new ThreadSnapshotBuilder(directory.path, FOLD, NEVER_IDLE);
@@ -158,7 +160,7 @@ warm('a thread that ended without work is not used again', async () => {
   builder.close();
 });
 
-warm('a module that never finishes loading fails the snapshot', async () => {
+reuse('a module that never finishes loading fails the snapshot', async () => {
   await using directory = await directoryWithLog('a');
   const module = new URL('./never-loading-module.js', import.meta.url).href;
   const builder = new ThreadSnapshotBuilder(directory.path, { ...FOLD, module }, NEVER_IDLE);
@@ -166,7 +168,7 @@ warm('a module that never finishes loading fails the snapshot', async () => {
   assert.match((failure as WalError).message, /the thread ended with 13/);
 });
 
-warm('closing ends a thread without work now, and one at work with its answer', async () => {
+reuse('`close` ends an idle thread at once, and a busy one after its reply', async () => {
   await using directory = await directoryWithLog('a');
   using threads = watchThreads();
   const builder = new ThreadSnapshotBuilder(directory.path, FOLD, NEVER_IDLE);
@@ -178,7 +180,7 @@ warm('closing ends a thread without work now, and one at work with its answer', 
   await threads.ended(0);
 });
 
-warm('a log that is closed ends the thread that made its snapshots', async () => {
+reuse('closing a log ends its snapshot thread', async () => {
   await using directory = await tempDirectory();
   using threads = watchThreads();
   const wal = await openWal({ dir: directory.path, freeBytesSoft: 0, fold: FOLD });
@@ -190,10 +192,10 @@ warm('a log that is closed ends the thread that made its snapshots', async () =>
   const startedAt = performance.now();
   await wal.close();
   await threads.ended(0);
-  assert.ok(performance.now() - startedAt < 5_000, 'long before it would have ended by itself');
+  assert.ok(performance.now() - startedAt < 5_000, 'long before its idle time is over');
 });
 
-warm('a thread keeps its process alive while it works, and no longer', async () => {
+reuse('a busy thread keeps its process alive, an idle one does not', async () => {
   await using directory = await directoryWithLog('a');
   const program = fileURLToPath(new URL('./build-two-snapshots.js', import.meta.url));
   const child = spawn(process.execPath, [program, directory.path, FOLD.module], {
@@ -205,4 +207,4 @@ warm('a thread keeps its process alive while it works, and no longer', async () 
   assert.is(code, 0);
 });
 
-warm.run();
+reuse.run();

@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tempDirectory } from '../temp-directory.js';
 
-const folders = suite('directory');
+const directories = suite('node directory');
 
 async function refusal(work: Promise<unknown>): Promise<WalDirectoryError> {
   const error = await work.then(
@@ -17,7 +17,7 @@ async function refusal(work: Promise<unknown>): Promise<WalDirectoryError> {
   return error as WalDirectoryError;
 }
 
-folders('a directory is made with those above it, and may be there already', async () => {
+directories('a directory is created with its parents, and may exist already', async () => {
   await using temp = await tempDirectory();
   const storage = nodeStorage(join(temp.path, 'a', 'b'));
   await promisify(storage.mkdir)('c');
@@ -25,12 +25,12 @@ folders('a directory is made with those above it, and may be there already', asy
   assert.ok((await stat(join(temp.path, 'a', 'b', 'c'))).isDirectory());
 });
 
-folders('a directory that cannot be made, or not be written to, is refused at once', async () => {
+directories('a directory that cannot be created or written to is refused at once (exit 73)', async () => {
   await using temp = await tempDirectory();
   const file = join(temp.path, 'file');
   await writeFile(file, '');
   const places = [file, join(file, 'below'), join(temp.path, 'x'.repeat(300))];
-  // Where the directory above is there and still takes nothing, nobody may try again for ever.
+  // A parent that exists and refuses entries must not lead to endless retries.
   if (process.platform === 'linux') places.push('/proc/x', '/proc/x/y', '/proc', '/sys', '/sys/x');
   for (const place of places) {
     const error = await refusal(promisify(nodeStorage(place).lock)());
@@ -43,4 +43,4 @@ folders('a directory that cannot be made, or not be written to, is refused at on
   await refusal(promisify(nodeStorage(temp.path).mkdir)('file'));
 });
 
-folders.run();
+directories.run();

@@ -5,21 +5,21 @@ import { nodeStorage, type StorageFile } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const durable = suite('durable write');
+const durable = suite('node storage write');
 const PAGE = 4_096;
 
 async function withFile(use: (file: string, opened: Opened) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'troupe-wal-'));
+  const directory = await mkdtemp(join(tmpdir(), 'troupe-wal-'));
   try {
-    const path = join(folder, 'pages');
+    const path = join(directory, 'pages');
     await writeFile(path, Buffer.alloc(8 * PAGE));
-    const storage = nodeStorage(folder);
+    const storage = nodeStorage(directory);
     const file = await new Promise<StorageFile>((resolve, reject) =>
       storage.open('pages', 'durable', (error, one) => (error === null ? resolve(one) : reject(error))),
     );
     await use(path, { storage, file });
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
 }
 
@@ -28,7 +28,7 @@ interface Opened {
   readonly file: StorageFile;
 }
 
-/** What `done` was given, and whether it came before the call had returned. */
+/** The arguments of `done`, and whether it was called before the call returned. */
 function write(
   { storage, file }: Opened,
   page: number,
@@ -43,7 +43,7 @@ function write(
 }
 
 durable(
-  'a page that is alone is written whole, and told after the call, whoever waits for the disk',
+  'a write that may block is complete, and its callback is called after the call returned',
   async () => {
     await withFile(async (path, opened) => {
       for (let page = 0; page < 8; page += 1)
@@ -55,7 +55,7 @@ durable(
   },
 );
 
-durable('an error of the disk is told, not thrown', async () => {
+durable('an error of the disk is passed to the callback, not thrown', async () => {
   await withFile(async (_path, opened) => {
     for (let page = 0; page < 4; page += 1) await write(opened, page);
     await new Promise<void>((resolve) => opened.storage.close(opened.file, () => resolve()));

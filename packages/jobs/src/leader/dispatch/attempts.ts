@@ -11,7 +11,7 @@ import type {
 import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { AttemptEnd, AttemptRef } from '../../protocol/worker-messages.js';
 import type { LeaderContext, LeaderJob } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../leader-limits.js';
+import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { Lease } from './lease.js';
 

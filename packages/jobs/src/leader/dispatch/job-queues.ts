@@ -17,9 +17,9 @@ interface QueueName {
 }
 
 /**
- * Every job that may be assigned, now or at its time (ADR 0055). Execs take turns; inside an exec the clients
+ * Every job that may be assigned, now or at its time (ADR 0405). Execs take turns; inside an exec the clients
  * take turns; a lane whose client is at its limit is parked. Jobs are queued by their numbers, because one
- * may be assigned while its own record is still on its way to the disk (ADR 0058).
+ * may be assigned while its own record is still on its way to the disk (ADR 0407).
  *
  * Invariant: a lane with a job is in its queue's round, or parked with its client; a queue with a lane in its
  * round is in the round of queues, or taken by a running dispatch, which returns it.
@@ -128,7 +128,7 @@ export class JobQueues {
 
   /**
    * Takes the job that `peek` returned; its client has one more running. The turn of its lane is over, unless
-   * the batch continues (ADR 0086).
+   * the batch continues (ADR 0410).
    */
   take(queue: ExecQueue, { batchContinues }: { readonly batchContinues: boolean }): void {
     const lane = queue.round.peek() as ClientLane;

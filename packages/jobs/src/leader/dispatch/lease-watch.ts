@@ -10,7 +10,7 @@ import type { Lease } from './lease.js';
 const SILENT_HEARTBEATS = 3;
 
 /**
- * Checks every worker once a tick: is it silent, blocked or gone, has an attempt run too long (ADR 0053,
+ * Checks every worker once a tick: is it silent, blocked or gone, has an attempt run too long (ADR 0404,
  * 0057).
  */
 export class LeaseWatch {

@@ -30,7 +30,7 @@ export class ClientSession {
   dirty = false;
   private readonly port: ClientPort;
   // Undefined while empty: an empty array that is kept between turns is promoted to the old generation, and
-  // its contents with it (ADR 0144).
+  // its contents with it.
   private receipts: Receipt[] | undefined = undefined;
   private outcomes: JobOutcome[] | undefined = undefined;
   private others: ToClient[] | undefined = undefined;

@@ -2,7 +2,7 @@ import type { HeartbeatHello, ToWorker } from '../../protocol/worker-messages.js
 import { workerName } from './worker-session.js';
 
 /**
- * The connection of a worker's heartbeat thread, open while the worker's event loop is blocked (ADR 0057).
+ * The connection of a worker's heartbeat thread, open while the worker's event loop is blocked (ADR 0404).
  */
 export class HeartbeatSession {
   readonly kind = 'heartbeat';

@@ -183,7 +183,7 @@ export class SessionRegistry {
         session.cpu = clampShare(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;
         session.attemptsEnded(ends.length, message.runMs);
-        // Totals only rise: a report that was overtaken changes nothing (ADR 0052).
+        // Totals only rise: a report that was overtaken changes nothing (ADR 0403).
         session.granted = Math.max(session.granted, credit.jobs);
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);
         if (ends.length === 0) {
@@ -210,7 +210,7 @@ export class SessionRegistry {
   }
 }
 
-/** The totals may not grant more than the worker's slots and one batch beyond (ADR 0138). */
+/** The totals may not grant more than the worker's slots and one batch beyond (ADR 0410). */
 function isCreditValid(session: WorkerSession, { jobs, bytes }: { jobs: number; bytes: number }): boolean {
   const areWhole = Number.isSafeInteger(jobs) && Number.isSafeInteger(bytes);
   return areWhole && jobs >= 0 && bytes >= 0 && jobs - session.spent <= session.slots + BATCH_JOBS_MAX;

@@ -31,7 +31,7 @@ type Abort = AttemptRef & { readonly reason: 'cancelled' | 'fenced' };
 
 /**
  * One connection of one worker: its credit, its leases, its outgoing messages. Credit is two totals (ADR
- * 0052): all that the worker has granted, and all that the leader has spent of it.
+ * 0403): all that the worker has granted, and all that the leader has spent of it.
  */
 export class WorkerSession {
   readonly kind = 'worker';
@@ -75,7 +75,7 @@ export class WorkerSession {
   /** Weak, because queues come and go. */
   private readonly servedQueues = new WeakMap<ExecQueue, boolean>();
   // Undefined while empty: an empty array that is kept between turns is promoted to the old generation, and
-  // its contents then live until the whole heap is collected (ADR 0144).
+  // its contents then live until the whole heap is collected.
   private assignments: Assignment[] | undefined = undefined;
   /** Short jobs are assigned and end in batches: mostly this is one range. */
   private acknowledged: OpenRange[] | undefined = undefined;
@@ -108,7 +108,7 @@ export class WorkerSession {
 
   /**
    * A worker that is not alive gets no jobs. Credit beyond its slots, granted while its attempts were short,
-   * is not used once they are long: jobs would wait there, and come back (ADR 0138).
+   * is not used once they are long: jobs would wait there, and come back (ADR 0410).
    */
   get credit(): number {
     if (!this.open || this.draining || this.liveness !== 'alive') return 0;

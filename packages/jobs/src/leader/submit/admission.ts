@@ -5,7 +5,7 @@ import { windowKey } from '../../ledger/key-window.js';
 import { YEAR_MS } from '../../option-check.js';
 import type { Refusal, SubmitItem } from '../../protocol/client-messages.js';
 import type { LeaderContext } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../leader-limits.js';
+import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
 
 const KEY_BYTES_MAX = 512;

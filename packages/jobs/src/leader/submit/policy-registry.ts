@@ -16,7 +16,7 @@ interface Entry {
 
 /**
  * The policies that submits may refer to. Once there are many, those that no job and no open session refers
- * to are dropped by a record (ADR 0059).
+ * to are dropped by a record (ADR 0402).
  */
 export class PolicyRegistry {
   private readonly context: LeaderContext;

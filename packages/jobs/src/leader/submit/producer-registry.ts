@@ -5,7 +5,7 @@ import type { Numbering } from './uncommitted-jobs.js';
 /**
  * The clients that number submits. A client becomes a producer with its first submit and ends as one when it
  * closes: from then on none of its numbers is sent again. A client that vanishes is remembered for the key
- * window (ADR 0097).
+ * window (ADR 0408).
  */
 export class ProducerRegistry {
   private readonly context: LeaderContext;

@@ -8,7 +8,7 @@ import type { ClientMessage, Refusal, SubmitItem } from '../../protocol/client-m
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { Attempts } from '../dispatch/attempts.js';
 import type { LeaderContext, LeaderJob } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../leader-limits.js';
+import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { type Admitted, admit, refusal } from './admission.js';
 import type { ProducerRegistry } from './producer-registry.js';

@@ -16,7 +16,7 @@ export const UNNUMBERED: Numbering = { producer: 0, high: 0, ended: false };
 
 /**
  * Jobs whose record is staged and not yet durable, so that the ledger does not have them. Their numbers are
- * consecutive, and they are committed in that order. A worker may be assigned to one meanwhile (ADR 0058); it
+ * consecutive, and they are committed in that order. A worker may be assigned to one meanwhile (ADR 0407); it
  * gets the job when both records are durable.
  */
 export class UncommittedJobs {

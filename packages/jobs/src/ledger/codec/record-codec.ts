@@ -4,7 +4,7 @@ import type { ByteWriter } from '../../bytes/byte-writer.js';
 import type { JobPolicy } from '../../job/job-policy.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
 import type { DeadReason, LedgerRecord, Submission } from '../record.js';
-import { LedgerReader } from './ledger-reader.js';
+import { LedgerByteReader } from './ledger-byte-reader.js';
 
 /** The type of a record is its first byte: the index here, from 1. */
 const TYPES = [
@@ -108,7 +108,7 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
  * field.
  */
 export function decodeRecords(entry: Uint8Array, visit: (record: LedgerRecord) => void): void {
-  const read = new LedgerReader(entry);
+  const read = new LedgerByteReader(entry);
   while (!read.done) {
     const number = read.byte();
     const type = TYPES[number - 1];
@@ -117,7 +117,7 @@ export function decodeRecords(entry: Uint8Array, visit: (record: LedgerRecord) =
   }
 }
 
-function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerReader): LedgerRecord {
+function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerByteReader): LedgerRecord {
   switch (type) {
     case 'enqueue': {
       const producer = read.int();
@@ -182,7 +182,7 @@ function encodeSubmission(job: Submission, out: ByteWriter): void {
 }
 
 /** Field by field: spreading an object costs more than reading all fields. */
-function decodeSubmission(read: LedgerReader): Submission {
+function decodeSubmission(read: LedgerByteReader): Submission {
   const job = read.int();
   const policy = read.int();
   const dueAt = read.double();
@@ -190,7 +190,7 @@ function decodeSubmission(read: LedgerReader): Submission {
   return { job, policy, dueAt, key, payload: read.anyPayload() };
 }
 
-function decodeMany<T>(read: LedgerReader, one: (read: LedgerReader) => T): T[] {
+function decodeMany<T>(read: LedgerByteReader, one: (read: LedgerByteReader) => T): T[] {
   const count = read.int();
   const all: T[] = [];
   for (let i = 0; i < count; i += 1) all.push(one(read));
@@ -201,7 +201,7 @@ export function encodeFailure(failure: JobFailure | undefined, out: ByteWriter):
   out.text(failure === undefined ? '' : JSON.stringify(failure));
 }
 
-export function decodeFailure(read: LedgerReader): JobFailure | undefined {
+export function decodeFailure(read: LedgerByteReader): JobFailure | undefined {
   const text = read.text();
   return text === '' ? undefined : (JSON.parse(text) as JobFailure);
 }

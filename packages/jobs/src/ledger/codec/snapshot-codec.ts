@@ -5,7 +5,7 @@ import { StoredPolicy } from '../jobs/job.js';
 import type { KeyEntry } from '../key-window.js';
 import type { Ledger } from '../ledger.js';
 import { Producer } from '../producer.js';
-import { LedgerReader } from './ledger-reader.js';
+import { LedgerByteReader } from './ledger-byte-reader.js';
 import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
 
 const VERSION = 1;
@@ -51,7 +51,7 @@ function* chunks<T>(
 
 /** Adds one chunk to a ledger that was empty before the first. */
 export function loadChunk(ledger: Ledger, chunk: Uint8Array): void {
-  const read = new LedgerReader(chunk);
+  const read = new LedgerByteReader(chunk);
   const kind = read.byte();
   if (kind === HEAD) {
     decodeHead(ledger, read);
@@ -63,7 +63,7 @@ export function loadChunk(ledger: Ledger, chunk: Uint8Array): void {
   while (!read.done) decode(ledger, read);
 }
 
-function decoderOf(kind: number): ((ledger: Ledger, read: LedgerReader) => void) | undefined {
+function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => void) | undefined {
   switch (kind) {
     case PRODUCERS:
       return decodeProducer;
@@ -95,7 +95,7 @@ function encodeHead(ledger: Ledger, out: ByteWriter): void {
   }
 }
 
-function decodeHead(ledger: Ledger, read: LedgerReader): void {
+function decodeHead(ledger: Ledger, read: LedgerByteReader): void {
   const version = read.byte();
   if (version !== VERSION)
     throw new LedgerCorruptError(`snapshot: version ${version}, this program reads ${VERSION}`);
@@ -118,7 +118,7 @@ function encodePolicies(ledger: Ledger, out: ByteWriter): void {
   }
 }
 
-function decodePolicies(ledger: Ledger, read: LedgerReader): void {
+function decodePolicies(ledger: Ledger, read: LedgerByteReader): void {
   for (let left = read.int(); left > 0; left -= 1) {
     const no = read.int();
     ledger.policies.set(no, new StoredPolicy(no, JSON.parse(read.text()) as JobPolicy));
@@ -139,7 +139,7 @@ function encodeProducer(producer: Producer, out: ByteWriter): void {
   }
 }
 
-function decodeProducer(ledger: Ledger, read: LedgerReader): void {
+function decodeProducer(ledger: Ledger, read: LedgerByteReader): void {
   const producer = new Producer(read.int(), read.text(), read.text(), read.double());
   producer.advance(read.int());
   for (let entries = read.int(); entries > 0; entries -= 1) {
@@ -155,6 +155,6 @@ function encodeKey(entry: KeyEntry, out: ByteWriter): void {
   out.double(entry.expiresAt);
 }
 
-function decodeKey(ledger: Ledger, read: LedgerReader): void {
+function decodeKey(ledger: Ledger, read: LedgerByteReader): void {
   ledger.keys.add({ key: read.text(), job: read.int(), hash: read.int(), expiresAt: read.double() });
 }

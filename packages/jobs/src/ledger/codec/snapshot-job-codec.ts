@@ -1,13 +1,13 @@
 // Jobs in a snapshot. A done or cancelled job that shares its template with the one before it is written
-// short (ADR 0134).
+// short (ADR 0417).
 
 import type { ByteWriter } from '../../bytes/byte-writer.js';
 import type { Payload } from '../../job/payload.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
+import { jobFromTemplate, sharesTemplate } from '../jobs/ended-job-template.js';
 import { Job, type JobEnd, type JobState } from '../jobs/job.js';
-import { jobFromTemplate, sharesTemplate } from '../jobs/job-template.js';
 import type { Ledger } from '../ledger.js';
-import type { LedgerReader } from './ledger-reader.js';
+import type { LedgerByteReader } from './ledger-byte-reader.js';
 import { decodeFailure, encodeFailure } from './record-codec.js';
 
 const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
@@ -38,7 +38,7 @@ export function jobEncoder(): (job: Job, out: ByteWriter) => void {
 }
 
 /** The decoder of one chunk. */
-export function jobDecoder(): (ledger: Ledger, read: LedgerReader) => void {
+export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
   let last: Job | undefined;
   return (ledger, read) => {
     const form = read.byte();
@@ -64,7 +64,7 @@ function encodeFromTemplate(job: Job, template: Job, out: ByteWriter): void {
 
 function decodeFromTemplate(
   ledger: Ledger,
-  read: LedgerReader,
+  read: LedgerByteReader,
   form: number,
   template: Job | undefined,
 ): Job {
@@ -109,7 +109,7 @@ function encodeResult(result: Payload | undefined, out: ByteWriter): void {
   if (result !== undefined) out.payload(result);
 }
 
-function decodeJob(ledger: Ledger, read: LedgerReader): Job {
+function decodeJob(ledger: Ledger, read: LedgerByteReader): Job {
   const no = read.int();
   const policy = ledger.policies.get(read.int());
   const state = STATES[read.byte()];
@@ -135,13 +135,13 @@ function addToLedger(ledger: Ledger, job: Job): void {
   ledger.counts[job.state] += 1;
 }
 
-function decodeEnd(read: LedgerReader): JobEnd {
+function decodeEnd(read: LedgerByteReader): JobEnd {
   const at = read.double();
   const reason = read.text();
   const result = decodeResult(read);
   return { at, result, reason, failure: decodeFailure(read) };
 }
 
-function decodeResult(read: LedgerReader): Payload | undefined {
+function decodeResult(read: LedgerByteReader): Payload | undefined {
   return read.byte() === 0 ? undefined : read.payload();
 }

@@ -1,12 +1,12 @@
 // Hot path: a job that ends passes through here once.
 import type { Payload } from '../../job/payload.js';
+import { jobFromTemplate, sharesTemplate } from './ended-job-template.js';
 import type { Job, OwnerState } from './job.js';
-import { jobFromTemplate, sharesTemplate } from './job-template.js';
 
 /**
  * A page of jobs that are done or cancelled. Most of them are never read again and share a template with
  * their neighbours, so only times and result are kept of each: a quarter of a million objects would cost the
- * garbage collector more than the jobs cost the leader (ADR 0132). A job is rebuilt when it is read; it does
+ * garbage collector more than the jobs cost the leader (ADR 0417). A job is rebuilt when it is read; it does
  * not change any more, so the object may be another.
  */
 export class JobArchive<State extends OwnerState = OwnerState> {

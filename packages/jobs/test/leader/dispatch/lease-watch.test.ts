@@ -57,7 +57,7 @@ watches(
   },
 );
 
-// The leader received no heartbeat while it was stalled (ADR 0053).
+// The leader received no heartbeat while it was stalled (ADR 0404).
 watches('a stall of the leader does not count against a worker', () => {
   const harness = new LeaderHarness();
   harness.client().submit('x');

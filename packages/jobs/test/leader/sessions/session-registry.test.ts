@@ -37,7 +37,7 @@ registries('a malformed worker message ends its session with a code', () => {
   harness.client().submit('x');
   assert.is(worker.assigned().length, 0);
   const greedy = harness.worker({ name: 'greedy', slots: 1 });
-  // A worker with short jobs may grant one batch beyond its slots (ADR 0138), and no more.
+  // A worker with short jobs may grant one batch beyond its slots (ADR 0410), and no more.
   assert.is(greedy.assigned().length, 1);
   greedy.report([], BATCH_JOBS_MAX + 1);
   assert.not(greedy.received.some((message) => message.kind === 'refused'));

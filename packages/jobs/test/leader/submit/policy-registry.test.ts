@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { policyOf } from '../../ledger/random-records.js';
 import { FakeClient, LeaderHarness } from '../leader-harness.js';
 
-// A policy that no job and no open session refers to is dropped once there are many (ADR 0059).
+// A policy that no job and no open session refers to is dropped once there are many (ADR 0402).
 const registries = suite('policy registry');
 
 const keep = { doneMs: 1e6, deadMs: 1e6 };

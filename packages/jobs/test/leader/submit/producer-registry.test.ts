@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LeaderHarness } from '../leader-harness.js';
 
-// A client is a producer from its first submit until it closes, or for the key window (ADR 0097).
+// A client is a producer from its first submit until it closes, or for the key window (ADR 0408).
 const registries = suite('producer registry');
 
 registries('a client that does not submit is no producer, and is welcome when the registry is full', () => {

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type FakeWorker, LeaderHarness } from '../leader-harness.js';
 
-// A worker is assigned while the job's own record is not durable yet (ADR 0058).
+// A worker is assigned while the job's own record is not durable yet (ADR 0407).
 const uncommitted = suite('uncommitted jobs');
 
 const payloads = (worker: FakeWorker): unknown[] => worker.assigned().map((one) => one.payload);

@@ -5,7 +5,7 @@ import { StoredPayload } from '../../job/stored-payload.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 
 /** Reads records and snapshots of the log, where a payload may be stored beside it. */
-export class LedgerReader extends ByteReader {
+export class LedgerByteReader extends ByteReader {
   anyPayload(): Payload {
     const start = this.at;
     if (this.int() !== STORED_MARK) {

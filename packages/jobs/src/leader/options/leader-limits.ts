@@ -1,5 +1,5 @@
-import { OUTPUT_BYTES_MAX } from '../job/job-policy.js';
-import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../ledger/ledger-limits.js';
+import { OUTPUT_BYTES_MAX } from '../../job/job-policy.js';
+import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../../ledger/ledger-limits.js';
 
 /** Every bound of a leader. A submit beyond one gets a named refusal. */
 export interface LeaderLimits extends LedgerLimits {

@@ -1,5 +1,5 @@
 import { callback, type OptionRule, object, options, text, wholeNumber } from '@troupe/core/option-check';
-import { YEAR_MS } from '../option-check.js';
+import { YEAR_MS } from '../../option-check.js';
 import { type LeaderLimits, type LeaderTimes, PAYLOAD_BYTES_MAX } from './leader-limits.js';
 
 const LIMITS: Readonly<Record<keyof LeaderLimits, OptionRule>> = {
