@@ -2,14 +2,14 @@ import { type ActorContext, type ActorDefinition, type ActorRef, defineActor } f
 import type { Connection } from '@troupe/transport';
 
 /** Encodes and writes the leader's messages. */
-export interface Deliver {
+export interface SessionPeer {
   deliver(message: never): void;
 }
 
 export interface SessionArgs {
   readonly connection: Connection;
   /** Set right after the spawn, before any message can be there. */
-  peer: Deliver | undefined;
+  peer: SessionPeer | undefined;
 }
 
 type Context = ActorContext<SessionArgs>;

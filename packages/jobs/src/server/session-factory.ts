@@ -9,7 +9,7 @@ import { ClientConnection } from './client-connection.js';
 import type { ConnectionSetup, LeaderForConnections } from './connection-setup.js';
 import { MinimalClientConnection } from './minimal/minimal-client-connection.js';
 import { MinimalWorkerConnection } from './minimal/minimal-worker-connection.js';
-import type { Deliver, SessionActor, SessionArgs, SpawnSession } from './session-actor.js';
+import type { SessionActor, SessionArgs, SessionPeer, SpawnSession } from './session-actor.js';
 import { WorkerConnection } from './worker-connection.js';
 
 export interface SessionFactorySetup {
@@ -39,7 +39,10 @@ export class SessionFactory {
     return peer;
   };
 
-  private peerOf(connection: Connection, ref: ActorRef<typeof SessionActor>): Deliver & ConnectionHandler {
+  private peerOf(
+    connection: Connection,
+    ref: ActorRef<typeof SessionActor>,
+  ): SessionPeer & ConnectionHandler {
     const { host } = this.setup;
     const { dialect, role } = connection.handshake;
     if (role === 'worker') {
