@@ -3,7 +3,7 @@ export { Client } from './client/client.js';
 export type { ClientLink } from './client/client-link.js';
 export type { SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
-export type { SubmitOptions } from './client/submit-encoder.js';
+export type { SubmitOptions } from './client/submit-preparer.js';
 export type { WaitOptions } from './client/wait-limit.js';
 export type { EmbeddedOptions, EmbeddedWorker, EmbeddedWorkerOptions } from './embedded/embedded-jobs.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded-jobs.js';

@@ -1,7 +1,7 @@
 import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
 import type { ReadyQueueCoordinator, Waker } from '../run-queue/ready-queue-coordinator.js';
-import type { TurnObserver } from './turn-observer.js';
+import type { TurnTimingObserver } from './turn-timing-observer.js';
 
 /** Runs the ready actors: the pump in production, one chosen step at a time in tests. */
 export interface Executor<M extends Mailbox> extends Waker {
@@ -14,7 +14,7 @@ export interface Executor<M extends Mailbox> extends Waker {
     ready: ReadyQueueCoordinator<M>,
     invoker: MessageInvoker<M>,
     onTurnEnd: () => void,
-    observer?: TurnObserver<M>,
+    observer?: TurnTimingObserver<M>,
   ): void;
   /** Registers a mailbox from the bottom of the stack, where no turn is under way: it may run at once. */
   resume(mailbox: M): void;
@@ -26,13 +26,13 @@ export abstract class AttachedExecutor<M extends Mailbox> {
   protected ready!: ReadyQueueCoordinator<M>;
   protected invoker!: MessageInvoker<M>;
   protected onTurnEnd!: () => void;
-  protected observer: TurnObserver<M> | undefined = undefined;
+  protected observer: TurnTimingObserver<M> | undefined = undefined;
 
   attach(
     ready: ReadyQueueCoordinator<M>,
     invoker: MessageInvoker<M>,
     onTurnEnd: () => void,
-    observer?: TurnObserver<M>,
+    observer?: TurnTimingObserver<M>,
   ): void {
     this.ready = ready;
     this.invoker = invoker;

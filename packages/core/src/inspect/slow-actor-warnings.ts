@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import type { TurnObserver, TurnTiming } from '../executor/turn-observer.js';
+import type { TurnTiming, TurnTimingObserver } from '../executor/turn-timing-observer.js';
 import { handlerOf, NO_MESSAGE } from '../message/envelope.js';
 import { QueueWaitProbe } from './queue-wait-probe.js';
 import { recordSlowestMessage } from './record-slowest-message.js';
@@ -24,7 +24,7 @@ const SLOW_MS = 1;
  * itself, so it costs nothing per message; the price is that among many quick turns it can only name the last
  * one. It then has the next turns timed one by one, so that a repeated long turn is named.
  */
-export class SlowActorWarnings implements TurnObserver<ActorCell> {
+export class SlowActorWarnings implements TurnTimingObserver<ActorCell> {
   private readonly runtime: Parts<'log' | 'events' | 'executor' | 'invoker' | 'ready'>;
   private readonly limits: WarnLimits;
   private warned = new Map<string, number>();

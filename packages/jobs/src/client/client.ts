@@ -29,9 +29,9 @@ import {
   NO_OPTIONS,
   SUBMIT_ALL_OPTIONS,
   SUBMIT_OPTIONS,
-  SubmitEncoder,
   type SubmitOptions,
-} from './submit-encoder.js';
+  SubmitPreparer,
+} from './submit-preparer.js';
 import { SubmitWindow } from './submit-window.js';
 import { limitWait, type WaitOptions } from './wait-limit.js';
 
@@ -48,7 +48,7 @@ export interface ListOptions {
  */
 export class Client implements JobOperations, AsyncDisposable {
   private readonly setup: ClientSetup;
-  private readonly encoder = new SubmitEncoder((message) => this.write(message));
+  private readonly encoder = new SubmitPreparer((message) => this.write(message));
   private readonly window = new SubmitWindow({
     onEntered: () => this.scheduleFlush(),
     onRefused: (ref, refusal) => this.encoder.onRefused(ref, refusal),

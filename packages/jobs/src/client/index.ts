@@ -28,5 +28,5 @@ export { connectClient } from '../remote/connect-client.js';
 export type { DialOptions } from '../remote/dial-options.js';
 export type { Client, ListOptions } from './client.js';
 export type { JobHandle, SubmitReceipt } from './job-handle.js';
-export type { SubmitOptions } from './submit-encoder.js';
+export type { SubmitOptions } from './submit-preparer.js';
 export type { WaitOptions } from './wait-limit.js';

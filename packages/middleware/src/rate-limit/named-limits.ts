@@ -1,19 +1,19 @@
 import { OptionError } from '@troupe/core';
-import { NamedLimit } from './named-limit.js';
+import { LimitBuckets } from './limit-buckets.js';
 import type { Rate } from './token-bucket.js';
 
 /** Rate limits by name: users of the same name share its tokens. A name is freed with its last user. */
 export class NamedLimits {
-  private readonly byName = new Map<string, WeakRef<NamedLimit>>();
+  private readonly byName = new Map<string, WeakRef<LimitBuckets>>();
   private readonly unused = new FinalizationRegistry<string>((name) => {
     if (this.byName.get(name)?.deref() === undefined) this.byName.delete(name);
   });
 
   /** Refuses a name that is in use with other numbers: one of the two callers would get the wrong limit. */
-  limit(name: string, rate: Rate, keysMax: number): NamedLimit {
+  limit(name: string, rate: Rate, keysMax: number): LimitBuckets {
     const known = this.byName.get(name)?.deref();
     if (known === undefined) {
-      const limit = new NamedLimit(rate, keysMax);
+      const limit = new LimitBuckets(rate, keysMax);
       this.byName.set(name, new WeakRef(limit));
       this.unused.register(limit, name);
       return limit;

@@ -2,7 +2,7 @@ import type { MessageView, Middleware, Verdict } from '@troupe/core';
 import { checkOptions, listOf, name, numberAbove, oneOf, wholeNumber } from '@troupe/core/option-check';
 import { type MessageScope, messageScope } from '../message-scope.js';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
-import type { NamedLimit } from './named-limit.js';
+import type { LimitBuckets } from './limit-buckets.js';
 import { NamedLimits } from './named-limits.js';
 import type { TokenBucket } from './token-bucket.js';
 
@@ -60,12 +60,12 @@ export function rateLimit(options: RateLimitOptions, limits: NamedLimits = proce
 class RateLimitMiddleware implements RateLimit {
   readonly name: string;
   readonly metrics: readonly Metric[];
-  private readonly limit: NamedLimit;
+  private readonly limit: LimitBuckets;
   private readonly per: MessageScope;
   private readonly messages: ReadonlySet<string> | undefined;
   private readonly refuses: boolean;
 
-  constructor(name: string, limit: NamedLimit, options: RateLimitOptions) {
+  constructor(name: string, limit: LimitBuckets, options: RateLimitOptions) {
     this.name = name;
     this.limit = limit;
     this.per = options.per ?? 'all';

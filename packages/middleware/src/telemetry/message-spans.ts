@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/api';
 import type { MessageView, Outcome, SendView } from '@troupe/core';
 import { truncateError } from '../truncate-error.js';
-import { LinkedContext } from './linked-context.js';
+import { ChainedContext } from './chained-context.js';
 import { MessageTrace } from './message-trace.js';
 import type { MessageLabels, MetricLabels } from './metric-labels.js';
 import type { WallClock } from './wall-clock.js';
@@ -63,7 +63,7 @@ export class MessageSpans {
     const options = { kind: SpanKind.PRODUCER, attributes, links, startTime };
     const span = this.tracer.startSpan(labels.sendName, options, parent);
     span.end(startTime);
-    return new MessageTrace(now, labels, trace.setSpan(LinkedContext.on(parent), span));
+    return new MessageTrace(now, labels, trace.setSpan(ChainedContext.on(parent), span));
   }
 
   /** A message may be dequeued more than once: after a hold and for each retry. */
@@ -129,7 +129,7 @@ export class MessageSpans {
     const startTime = messageTrace.runs === 0 ? this.clock.epochOf(messageTrace.sentAt) : now;
     const options = { kind: SpanKind.CONSUMER, attributes, links, startTime };
     const span = this.tracer.startSpan(messageTrace.labels.processName, options, parent);
-    messageTrace.handlerContext = trace.setSpan(LinkedContext.on(parent), span);
+    messageTrace.handlerContext = trace.setSpan(ChainedContext.on(parent), span);
     return span;
   }
 

@@ -5,7 +5,7 @@ import type { BlobRef } from '../blob/blob-ref.js';
 import { codecOf } from '../codec/codec-lookup.js';
 import { positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { segmentName } from '../format/segment-header.js';
-import { readManifest } from '../recovery/check-store.js';
+import { readManifest } from '../recovery/find-store.js';
 import { visitBatch } from '../recovery/replay-segments.js';
 import { type ScannedBatch, type SegmentTail, scanSegment } from '../recovery/scan-segment.js';
 import { type Coroutine, promiseOf, runCoroutine } from '../storage/coroutine.js';

@@ -4,7 +4,7 @@ import { type BatchHeader, batchExtent, bodyCrc, crcSeed, readBatchHeader } from
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
 import { isZero, PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
-import { readSegmentHeader } from '../recovery/check-store.js';
+import { readSegmentHeader } from '../recovery/find-store.js';
 import { type SegmentReadBuffer, withSegmentReadBuffer } from '../recovery/segment-read-buffer.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import type { Storage } from '../storage/storage.js';

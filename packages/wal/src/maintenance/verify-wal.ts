@@ -1,6 +1,6 @@
 // Checks whether a directory would open and whether any file in it is damaged. Changes nothing.
 
-import { checkStore } from '../recovery/check-store.js';
+import { findStore } from '../recovery/find-store.js';
 import { type Coroutine, promiseOf, runCoroutine } from '../storage/coroutine.js';
 import { storageOf } from '../storage/node-storage.js';
 import type { Storage } from '../storage/storage.js';
@@ -29,7 +29,7 @@ export function verifyWal(dir: string | Storage): Promise<VerifyReport> {
 
 function* verify(storage: Storage): Coroutine<VerifyReport> {
   try {
-    const found = yield* checkStore(storage, () => undefined);
+    const found = yield* findStore(storage, () => undefined);
     if (found === undefined) return { ...EMPTY_REPORT, ok: true };
     const { manifest, end } = found;
     const { damage } = yield* scrub(storage, manifest);

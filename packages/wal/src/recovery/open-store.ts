@@ -11,7 +11,7 @@ import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { createFile, readAt, removeIfThere, replaceFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
-import { checkStore, type FoundStore } from './check-store.js';
+import { type FoundStore, findStore } from './find-store.js';
 import type { LogEnd, TornTail } from './scan-log.js';
 import { readBatchBody, type ScannedBatch } from './scan-segment.js';
 import { sealSegments } from './seal-segments.js';
@@ -36,7 +36,7 @@ export function* openStore(
   host: WalHost,
   options: OpenStoreOptions,
 ): Coroutine<OpenedStore> {
-  const found = yield* checkStore(storage, options.onBatch);
+  const found = yield* findStore(storage, options.onBatch);
   return found === undefined
     ? yield* createStore(storage, host, options.segmentBytes)
     : yield* recoverStore(storage, host, found, options.segmentBytes);

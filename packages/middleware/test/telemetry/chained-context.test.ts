@@ -1,7 +1,7 @@
 import { createContextKey, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LinkedContext } from '#src/telemetry/linked-context.js';
+import { ChainedContext } from '#src/telemetry/chained-context.js';
 
 const linked = suite('linked-context');
 const colour = createContextKey('colour');
@@ -9,7 +9,7 @@ const size = createContextKey('size');
 
 linked('a linked context has its own value and the values of its base', () => {
   const base = ROOT_CONTEXT.setValue(colour, 'red');
-  const context = LinkedContext.on(base).setValue(size, 3);
+  const context = ChainedContext.on(base).setValue(size, 3);
   assert.is(context.getValue(colour), 'red');
   assert.is(context.getValue(size), 3);
   assert.is(base.getValue(size), undefined);
@@ -19,7 +19,7 @@ linked('a linked context has its own value and the values of its base', () => {
 });
 
 linked('a deleted value is gone, also from the base', () => {
-  const context = LinkedContext.on(ROOT_CONTEXT.setValue(colour, 'red'))
+  const context = ChainedContext.on(ROOT_CONTEXT.setValue(colour, 'red'))
     .setValue(size, 3)
     .setValue(colour, 'blue');
   const without = context.deleteValue(colour);
@@ -29,15 +29,15 @@ linked('a deleted value is gone, also from the base', () => {
 });
 
 linked('a chain of a thousand spans keeps only the last one alive', () => {
-  let context = LinkedContext.on(ROOT_CONTEXT.setValue(colour, 'red'));
+  let context = ChainedContext.on(ROOT_CONTEXT.setValue(colour, 'red'));
   for (let i = 0; i < 1_000; i += 1) {
     const spanContext = { traceId: 'a'.repeat(32), spanId: i.toString(16).padStart(16, '0'), traceFlags: 1 };
-    context = trace.setSpan(LinkedContext.on(context), trace.wrapSpanContext(spanContext));
+    context = trace.setSpan(ChainedContext.on(context), trace.wrapSpanContext(spanContext));
   }
   assert.is(trace.getSpanContext(context)?.spanId, (999).toString(16).padStart(16, '0'));
   assert.is(context.getValue(colour), 'red');
   const { base } = context as unknown as { readonly base: object };
-  assert.not.instance(base, LinkedContext);
+  assert.not.instance(base, ChainedContext);
 });
 
 linked.run();

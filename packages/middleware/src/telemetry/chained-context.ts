@@ -6,7 +6,7 @@ import type { Context } from '@opentelemetry/api';
  * replaces the value: a chain of causes does not become a chain of contexts, which would keep all their spans
  * alive.
  */
-export class LinkedContext implements Context {
+export class ChainedContext implements Context {
   private readonly base: Context;
   private readonly key: symbol;
   private readonly value: unknown;
@@ -19,7 +19,7 @@ export class LinkedContext implements Context {
 
   /** The given context as one to which values are added by linking. */
   static on(base: Context): Context {
-    return base instanceof LinkedContext ? base : new LinkedContext(base, NO_KEY, undefined);
+    return base instanceof ChainedContext ? base : new ChainedContext(base, NO_KEY, undefined);
   }
 
   getValue(key: symbol): unknown {
@@ -28,12 +28,12 @@ export class LinkedContext implements Context {
 
   setValue(key: symbol, value: unknown): Context {
     const isReplaced = this.key === key || this.key === NO_KEY;
-    return new LinkedContext(isReplaced ? this.base : this, key, value);
+    return new ChainedContext(isReplaced ? this.base : this, key, value);
   }
 
   deleteValue(key: symbol): Context {
     const base = this.base.deleteValue(key);
-    return this.key === key ? base : new LinkedContext(base, this.key, this.value);
+    return this.key === key ? base : new ChainedContext(base, this.key, this.value);
   }
 }
 

@@ -2,7 +2,7 @@ import { LRUMap } from 'mnemonist';
 import { type Rate, TokenBucket } from './token-bucket.js';
 
 /** The buckets of one rate limit: one for all messages, or one per actor or key. */
-export class NamedLimit {
+export class LimitBuckets {
   triggered = 0;
   consumed = 0;
   readonly rate: Rate;

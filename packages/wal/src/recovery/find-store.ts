@@ -32,7 +32,7 @@ export interface FoundStore {
 }
 
 /** Undefined for a directory without a complete log. Throws WalCorruptError for a damaged log. */
-export function* checkStore(
+export function* findStore(
   storage: Storage,
   onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
 ): Coroutine<FoundStore | undefined> {

@@ -11,7 +11,7 @@ export interface TurnTiming<M extends Mailbox> {
 }
 
 /** Notified of every clock read: never more often than the executor reads the clock anyway. */
-export interface TurnObserver<M extends Mailbox> {
+export interface TurnTimingObserver<M extends Mailbox> {
   /** True when the next turns should be timed one by one for a while: one turn among many took long. */
   onClockRead(timing: TurnTiming<M>): boolean;
 }

@@ -25,7 +25,7 @@ export const NO_OPTIONS: SubmitOptions = {};
  * Turns inputs into submits: checked, encoded, with the reference under which the leader knows their
  * definition.
  */
-export class SubmitEncoder {
+export class SubmitPreparer {
   /** From the leader's last welcome. */
   payloadBytesMax = Number.POSITIVE_INFINITY;
   private readonly refs = new Map<JobDefinition, number>();
