@@ -3,11 +3,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ChainedContext } from '#src/telemetry/chained-context.js';
 
-const linked = suite('linked-context');
+const chained = suite('chained context');
 const colour = createContextKey('colour');
 const size = createContextKey('size');
 
-linked('a linked context has its own value and the values of its base', () => {
+chained('a chained context has its own value and the values of its base', () => {
   const base = ROOT_CONTEXT.setValue(colour, 'red');
   const context = ChainedContext.on(base).setValue(size, 3);
   assert.is(context.getValue(colour), 'red');
@@ -18,7 +18,7 @@ linked('a linked context has its own value and the values of its base', () => {
   assert.is(shadowed.getValue(size), 3);
 });
 
-linked('a deleted value is gone, also from the base', () => {
+chained('a deleted value is gone, also from the base', () => {
   const context = ChainedContext.on(ROOT_CONTEXT.setValue(colour, 'red'))
     .setValue(size, 3)
     .setValue(colour, 'blue');
@@ -28,7 +28,7 @@ linked('a deleted value is gone, also from the base', () => {
   assert.is(context.deleteValue(size).getValue(colour), 'blue');
 });
 
-linked('a chain of a thousand spans keeps only the last one alive', () => {
+chained('a chain of a thousand spans keeps only the last one alive', () => {
   let context = ChainedContext.on(ROOT_CONTEXT.setValue(colour, 'red'));
   for (let i = 0; i < 1_000; i += 1) {
     const spanContext = { traceId: 'a'.repeat(32), spanId: i.toString(16).padStart(16, '0'), traceFlags: 1 };
@@ -40,4 +40,4 @@ linked('a chain of a thousand spans keeps only the last one alive', () => {
   assert.not.instance(base, ChainedContext);
 });
 
-linked.run();
+chained.run();
