@@ -1,6 +1,6 @@
 // A bank of a thousand actors. Some accounts fail on purpose and are restarted by their branch; at the end
 // no cent and no message is missing.
-import { type ActorRef, createSystem, defineActor, type RefOf } from '@troupe/core';
+import { createSystem, defineActor, type Failure, type Ref } from '@troupe/core';
 
 const ACCOUNTS = 1_000;
 const TRANSFERS = 200_000;
@@ -9,36 +9,39 @@ const START_CENTS = 10_000;
 /** The money is outside the state of the accounts, so that a failing account loses none. */
 const books = new Float64Array(ACCOUNTS).fill(START_CENTS);
 
-/**
- * A ref that can receive money. A definition cannot name its own type, so an order names the needed handler.
- */
-type Payee = RefOf<{ receive: (ctx: never, cents: number) => void }>;
+interface AccountProtocol {
+  receive(cents: number): void;
+  transfer(order: {
+    readonly to: Ref<AccountProtocol>;
+    readonly cents: number;
+  }): number | Failure<'insufficient', { readonly have: number }>;
+}
 
-const Account = defineActor('account', {
+const Account = defineActor.of<AccountProtocol>()('account', {
   state: (args: { readonly index: number }) => ({ index: args.index, seen: 0 }),
   handlers: {
-    receive(ctx, cents: number) {
+    receive(ctx, cents) {
       books[ctx.state.index] = (books[ctx.state.index] ?? 0) + cents;
       ctx.state.seen += 1;
       if (ctx.state.seen === 150 && ctx.state.index % 100 === 0)
         throw new Error('an account fails on purpose');
     },
-    send(ctx, order: { readonly to: Payee; readonly cents: number }) {
+    transfer(ctx, { to, cents }) {
       const have = books[ctx.state.index] ?? 0;
-      if (have < order.cents) return ctx.fail('insufficient', { have });
-      books[ctx.state.index] = have - order.cents;
-      order.to.tell.receive(order.cents);
-      return order.cents;
+      if (have < cents) return ctx.fail('insufficient', { have });
+      books[ctx.state.index] = have - cents;
+      to.tell.receive(cents);
+      return cents;
     },
   },
 });
 
 const Branch = defineActor('branch', {
-  state: () => ({ accounts: [] as ActorRef<typeof Account>[] }),
+  state: () => ({ accounts: [] as Ref<AccountProtocol>[] }),
   handlers: {
-    open(ctx): readonly ActorRef<typeof Account>[] {
+    open(ctx): readonly Ref<AccountProtocol>[] {
       for (let index = 0; index < ACCOUNTS; index += 1) {
-        ctx.state.accounts.push(ctx.spawn(Account, { index }, { name: `account-${index}` }));
+        ctx.state.accounts.push(ctx.spawn(Account, { args: { index }, name: `account-${index}` }));
       }
       return ctx.state.accounts;
     },
@@ -55,7 +58,7 @@ system.subscribe((event) => {
 });
 
 console.log(`opening a branch with ${ACCOUNTS.toLocaleString('en')} accounts of ${START_CENTS / 100} each`);
-const branch = system.spawn(Branch, undefined, { name: 'branch' });
+const branch = system.spawn(Branch, { name: 'branch' });
 const accounts = await branch.ask.open();
 
 console.log(`making ${TRANSFERS.toLocaleString('en')} transfers, 1,000 at a time`);
@@ -63,9 +66,9 @@ const startedAt = performance.now();
 let refused = 0;
 for (let done = 0; done < TRANSFERS; done += 1_000) {
   const replies = Array.from({ length: 1_000 }, (_, i) => {
-    const from = accounts[(done + i * 7) % ACCOUNTS] as ActorRef<typeof Account>;
-    const to = accounts[(done + i * 13 + 1) % ACCOUNTS] as ActorRef<typeof Account>;
-    return from.ask.send({ to, cents: 1 + ((done + i) % 500) });
+    const from = accounts[(done + i * 7) % ACCOUNTS] as Ref<AccountProtocol>;
+    const to = accounts[(done + i * 13 + 1) % ACCOUNTS] as Ref<AccountProtocol>;
+    return from.ask.transfer({ to, cents: 1 + ((done + i) % 500) });
   });
   for (const reply of await Promise.all(replies)) if (typeof reply !== 'number') refused += 1;
 }

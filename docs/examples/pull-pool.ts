@@ -1,6 +1,6 @@
 // A pull pool whose workers are killed at random: no work is lost, because it waits in the pool.
 import assert from 'node:assert/strict';
-import { createSystem, defineActor, type Host, nodeHost, spawnPool } from '@troupe/core';
+import { createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
 
 const JOBS = 2_000;
 const done = new Set<number>();
@@ -19,7 +19,7 @@ const Worker = defineActor('worker', {
 
 const host: Host = { ...nodeHost, log: () => undefined };
 await using system = createSystem({ name: 'pool', host });
-const workers = spawnPool(system, Worker, {
+const workers = system.spawnPool(Worker, {
   size: 4,
   name: 'workers',
   routing: { pull: { window: 2 } },

@@ -31,7 +31,7 @@ const Matchmaker = defineActor('matchmaker', {
 });
 
 await using system = createSystem({ name: 'matches' });
-const matchmaker = system.spawn(Matchmaker, undefined, { name: 'matchmaker' });
+const matchmaker = system.spawn(Matchmaker, { name: 'matchmaker' });
 
 const [ann, bob] = await Promise.all([matchmaker.ask.partner('ann'), matchmaker.ask.partner('bob')]);
 assert.deepEqual([ann, bob], ['bob', 'ann']);

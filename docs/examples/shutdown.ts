@@ -19,7 +19,7 @@ const NeverStops = defineActor('never-stops', {
 });
 
 for (let i = 0; i < 100; i += 1) system.spawn(Busy).tell.spin();
-system.spawn(NeverStops, undefined, { name: 'never-stops' });
+system.spawn(NeverStops, { name: 'never-stops' });
 system.onShutdown('stop-accepting', 'listener', () => console.log('no new work'));
 system.onShutdown('drain', 'hangs', () => new Promise<void>(() => undefined));
 system.onShutdown('resources', 'files', () => console.log('files closed'));

@@ -39,7 +39,7 @@ await using system = createInstrumentedSystem({
 });
 const breaker = circuitBreaker({ failures: 5, openMs: 1_000 });
 const limit = rateLimit({ name: 'bank', perSecond: 50 });
-const gateway = system.spawn(Gateway, undefined, { name: 'gateway', middleware: [limit, breaker] });
+const gateway = system.spawn(Gateway, { name: 'gateway', middleware: [limit, breaker] });
 
 const order = { id: 'o-1', cents: 500, card: '4111' };
 assert.equal(await gateway.ask.charge(order), 'charged 500');

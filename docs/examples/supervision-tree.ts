@@ -27,7 +27,7 @@ const Worker = defineActor('worker', { handlers: { square: (_ctx, n: number) => 
 
 const app = supervisor('app', { strategy: 'one-for-one' }, [
   supervisor('data', { strategy: 'rest-for-one', restarts: 3, withinMs: 10_000 }, [
-    child(Store, undefined, { restart: 'permanent' }),
+    child(Store, { restart: 'permanent' }),
     child(Cache),
   ]),
   pool(Worker, { size: 3, name: 'workers' }),

@@ -30,7 +30,7 @@ const Light = defineActor('light', {
 });
 
 await using world = createTestSystem();
-const light = world.system.spawn(Light, undefined, { name: 'light' });
+const light = world.system.spawn(Light, { name: 'light' });
 await world.advance(60 * 60_000);
 const hour = light.ask.greens();
 await world.settle();

@@ -21,7 +21,7 @@ function systemOf(core: typeof Core, options: TroupeOptions): System {
     },
     spawn(definition, args) {
       // Workloads spawn a definition with the arguments of its `state`, whose type is unknown here.
-      return system.spawn(definition as Core.AnyDefinition, args as undefined);
+      return system.spawn(definition as Core.AnyDefinition, { args } as never);
     },
     stop(ref: Ref) {
       void system.stop(ref as Core.AnyRef);

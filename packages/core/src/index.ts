@@ -6,6 +6,8 @@ export { fromActor, type Inbox, type InboxHandlers, type InboxOptions } from './
 export type { ActorContext, Logger, ResumeOn, SuspensionToken } from './define/actor-context.js';
 export type {
   ActorDefinition,
+  ActorHooks,
+  ActorSettings,
   ActorSpec,
   AnyDefinition,
   ArgsOf,
@@ -15,10 +17,12 @@ export type {
   MailboxOptions,
   NoPhases,
   PhasesFor,
+  SpawnParameters,
   Terminated,
   WithPhases,
 } from './define/actor-definition.js';
 export { defineActor } from './define/define-actor.js';
+export type { Actor, ProtocolContext, ProtocolSpec, Ref } from './define/protocol.js';
 export type { SpawnOptions } from './define/spawn-options.js';
 export type {
   Backoff,
@@ -69,10 +73,18 @@ export type {
   Verdict,
 } from './middleware/middleware.js';
 export { nodeHost } from './node-host.js';
-export type { ActorRef, AnyRef, AskOptions, RefOf } from './ref/actor-ref.js';
-export type { ActorTimer, TimerOptions } from './ref/timer-methods.js';
+export type {
+  ActorRef,
+  AnyRef,
+  AskMethods,
+  AskOptions,
+  OfferMethods,
+  RefOf,
+  SendMethods,
+  TellMethods,
+} from './ref/actor-ref.js';
+export type { ActorTimer, TimerMethods, TimerOptions } from './ref/timer-methods.js';
 export type { PoolOptions, PoolSettings, Spawner } from './routing/pool.js';
-export { spawnPool } from './routing/pool.js';
 export { type GroupRouting, router } from './routing/router.js';
 export type { Gathered, GatherMethods, PoolRef, RouterRef } from './routing/router-ref.js';
 export type { KeyOf, PullOptions, Routing } from './routing/routing-option.js';
@@ -83,7 +95,7 @@ export type { ActorSystem, StopOptions, SystemReport, SystemStats } from './syst
 export { createSystem } from './system.js';
 export type { SystemOptions } from './system-options.js';
 export { diffTrees, type TreeChange } from './tree/diff-trees.js';
-export { type RunningTree, startTree } from './tree/start-tree.js';
+export type { RunningTree } from './tree/start-tree.js';
 export {
   type ChildOptions,
   type ChildSpec,

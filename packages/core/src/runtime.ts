@@ -3,7 +3,7 @@ import { ActorSpawner } from './actor/actor-spawner.js';
 import { ActorTimers } from './actor/actor-timers.js';
 import { ActorTypeCache } from './actor/actor-type-cache.js';
 import { NameRegistry } from './actor/name-registry.js';
-import type { RuntimeParts } from './actor/runtime-parts.js';
+import type { RuntimeParts, SubtreeStarter } from './actor/runtime-parts.js';
 import type { AnyDefinition } from './define/actor-definition.js';
 import { messageOf } from './errors/bounded-error.js';
 import { toError } from './errors/thrown-value.js';
@@ -35,6 +35,7 @@ import { TurnHooks } from './middleware/turn-hooks.js';
 import { AskCycles } from './ref/ask-cycles.js';
 import { Asks } from './ref/asks.js';
 import { WaitingSends } from './ref/waiting-sends.js';
+import { spawnPool } from './routing/pool.js';
 import { ReadyQueueCoordinator } from './run-queue/ready-queue-coordinator.js';
 import { ActorFailures } from './supervision/actor-failures.js';
 import { ChildLists } from './supervision/child-lists.js';
@@ -44,6 +45,7 @@ import { RestartSequence } from './supervision/restart-sequence.js';
 import { Supervisor } from './supervision/supervisor.js';
 import type { SystemSettings } from './system-options.js';
 import { TimerWheel } from './timers/timer-wheel.js';
+import { startTree } from './tree/start-tree.js';
 
 const NO_MIDDLEWARE: readonly Middleware[] = [];
 
@@ -75,6 +77,7 @@ export class Runtime implements RuntimeParts {
   readonly childLists: ChildLists;
   readonly registry = new NameRegistry(this);
   readonly spawner: ActorSpawner;
+  readonly subtrees: SubtreeStarter = { spawnPool, startTree };
   readonly results = new HandlerResults(this);
   readonly signals = new SignalHandling(this);
   readonly hooks = new LifecycleHooks(this);

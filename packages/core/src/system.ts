@@ -2,7 +2,7 @@ import type { ActorCell } from './actor/actor-cell.js';
 import { isOf } from './actor/name-registry.js';
 import { actorPath } from './actor-name-rule.js';
 import type { SuspensionToken } from './define/actor-context.js';
-import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './define/actor-definition.js';
+import type { AnyDefinition, HandlerMap, SpawnParameters } from './define/actor-definition.js';
 import { checkIsDefinition } from './define/check-definition.js';
 import { defineActor } from './define/define-actor.js';
 import type { SpawnOptions } from './define/spawn-options.js';
@@ -22,6 +22,8 @@ import { callback, checkOption, checkOptionNames } from './option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
 import type { CellRef } from './ref/cell-ref.js';
 import { checkRefArgument } from './ref/check-ref-argument.js';
+import type { PoolOptions } from './routing/pool.js';
+import type { PoolRef } from './routing/router-ref.js';
 import { Runtime } from './runtime.js';
 import type { StopReason } from './runtime-event.js';
 import {
@@ -33,7 +35,7 @@ import {
 } from './shutdown.js';
 import type { FailureReport } from './supervision/failure-report.js';
 import { checkTimeLimit, type SystemOptions, type SystemSettings, settingsOf } from './system-options.js';
-import { type RunningTree, startTree } from './tree/start-tree.js';
+import type { RunningTree } from './tree/start-tree.js';
 import type { SupervisorSpec } from './tree/tree-spec.js';
 
 /** How a system ended. */
@@ -59,7 +61,9 @@ export interface ActorSystem extends AsyncDisposable {
   readonly name: string;
   /** Resolves when the system has stopped, for any cause. Never rejects. */
   readonly whenStopped: Promise<SystemReport>;
-  spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D>;
+  spawn<D extends AnyDefinition>(definition: D, ...options: SpawnParameters<D, SpawnOptions>): ActorRef<D>;
+  /** Starts a pool of actors of one definition, supervised by an actor of its own, behind one ref. */
+  spawnPool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolRef<D>;
   /** Starts a supervision tree; siblings in order, each supervisor before its children. */
   start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D>;
   /** Like `ref.ask`, with a deadline of its own. */
@@ -148,13 +152,17 @@ class System implements ActorSystem {
     });
   }
 
-  spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D> {
-    const cell = this.runtime.spawner.spawn(this.runtime.guardian, definition, rest[0], rest[1]);
+  spawn<D extends AnyDefinition>(definition: D, ...[options]: SpawnParameters<D, SpawnOptions>): ActorRef<D> {
+    const cell = this.runtime.spawner.spawn(this.runtime.guardian, definition, options);
     return cell.ref as unknown as ActorRef<D>;
   }
 
+  spawnPool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolRef<D> {
+    return this.runtime.subtrees.spawnPool(this.runtime.guardian, definition, options);
+  }
+
   start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D> {
-    return startTree(this, tree);
+    return this.runtime.subtrees.startTree(this.runtime.guardian, tree);
   }
 
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {

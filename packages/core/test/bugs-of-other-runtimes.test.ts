@@ -6,7 +6,6 @@ import {
   defineActor,
   type Middleware,
   type RuntimeEvent,
-  spawnPool,
 } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
@@ -56,12 +55,12 @@ for (const throws of [boom, boomLater]) {
         });
         const Parent = defineActor('parent', {
           handlers: {
-            spawn: (ctx): AnyRef => ctx.spawn(Broken as never, undefined, { name: 'child' }) as AnyRef,
+            spawn: (ctx): AnyRef => ctx.spawn(Broken as never, { name: 'child' }) as AnyRef,
             children: (ctx) => ctx.children.length,
           },
           supervise: { restarts: 2, withinMs: 1_000, decide: () => 'restart' },
         });
-        const parent = world.system.spawn(Parent, undefined, { name: 'parent', restart: 'temporary' });
+        const parent = world.system.spawn(Parent, { name: 'parent', restart: 'temporary' });
         const spawned = parent.ask.spawn();
         await world.settle();
         const child = (await spawned) as ActorRef<typeof Broken>;
@@ -102,11 +101,11 @@ otherRuntimes(
       handlers: {},
       started(ctx): void {
         if (ctx.state.below === 0) ctx.spawn(Leaf);
-        else ctx.spawn(Level, { below: ctx.state.below - 1 });
+        else ctx.spawn(Level, { args: { below: ctx.state.below - 1 } });
       },
       supervise: { restarts: 2, withinMs: 60_000, backoff: { fromMs: 10, toMs: 100 } },
     });
-    world.system.spawn(Level, { below: 3 });
+    world.system.spawn(Level, { args: { below: 3 } });
     await world.advance(60_000);
     const report = await Promise.race([world.system.whenStopped, Promise.resolve(undefined)]);
     assert.match(report?.cause?.message ?? '', /boom/);
@@ -179,11 +178,11 @@ otherRuntimes('a directive for a busy sibling never makes it run two handlers at
           await new Promise<void>((resolve) => {
             resolvers.push(resolve);
             // A handler of an ended incarnation does not count as running.
-            ctx.abort.addEventListener('abort', () => {
+            ctx.signal.addEventListener('abort', () => {
               running -= 1;
             });
           });
-          if (!ctx.abort.aborted) running -= 1;
+          if (!ctx.signal.aborted) running -= 1;
         },
       },
     });
@@ -327,7 +326,7 @@ otherRuntimes(
       middleware: [hold],
     });
     const second = world.system.spawn(Watcher);
-    const throttled = world.system.spawn(Throttled, { ref: second });
+    const throttled = world.system.spawn(Throttled, { args: { ref: second } });
     throttled.tell.take();
     await world.settle();
     assert.is(world.system.inspect({ under: throttled }).handled, 0);
@@ -349,7 +348,7 @@ otherRuntimes(
       },
       terminated: boom,
     });
-    const watched = world.system.spawn(Watcher, undefined, { name: 'watched' });
+    const watched = world.system.spawn(Watcher, { name: 'watched' });
     const [failing, working] = [world.system.spawn(Failing), world.system.spawn(Watcher)];
     failing.tell.watch(watched);
     working.tell.watch(watched);
@@ -409,7 +408,7 @@ otherRuntimes('errors of middleware, listeners and routing functions never reach
   const Target = defineActor('target', { handlers: { take() {} } });
   for (const hook of ['onSend', 'beforeMessage', 'afterMessage', 'beforeTurn', 'afterTurn'] as const) {
     const bad: Middleware = { name: `bad ${hook}`, [hook]: boom };
-    const target = world.system.spawn(Target, undefined, { middleware: [bad] });
+    const target = world.system.spawn(Target, { middleware: [bad] });
     target.tell.take();
     target.offer.take();
     void target.send.take();
@@ -417,7 +416,7 @@ otherRuntimes('errors of middleware, listeners and routing functions never reach
   }
   world.system.subscribe(boom);
   world.system.spawn(Target).tell.take();
-  const workers = spawnPool(world.system, Target, { size: 2, routing: { hash: boom } });
+  const workers = world.system.spawnPool(Target, { size: 2, routing: { hash: boom } });
   workers.tell.take();
   await world.settle();
   assert.is(world.system.stats().queued, 0);
@@ -429,7 +428,7 @@ otherRuntimes(
     for (const hook of ['beforeTurn', 'afterTurn'] as const) {
       const world = createTestSystem({ supervise: { restarts: 3, decide: () => 'resume' } });
       const Target = defineActor('target', { handlers: { take() {} } });
-      world.system.spawn(Target, undefined, { middleware: [{ name: 'bad', [hook]: boom }] }).tell.take();
+      world.system.spawn(Target, { middleware: [{ name: 'bad', [hook]: boom }] }).tell.take();
       let steps = 0;
       while (steps < 1_000 && world.step()) steps += 1;
       assert.ok(steps < 1_000, hook);
@@ -453,7 +452,7 @@ otherRuntimes('the context of one message is not visible to another message of t
     },
   };
   const Target = defineActor('target', { handlers: { take(_ctx, _n: number) {} } });
-  const target = world.system.spawn(Target, undefined, { middleware: [tracing] });
+  const target = world.system.spawn(Target, { middleware: [tracing] });
   for (const [n, trace] of ['a', 'b', 'c'].entries()) {
     current = trace;
     target.tell.take(n);
@@ -469,7 +468,7 @@ otherRuntimes('a watch across systems is notified', async () => {
   await using here = createTestSystem({ name: 'here' });
   await using there = createTestSystem({ name: 'there' });
   const watcher = here.system.spawn(Watcher);
-  const watched = there.system.spawn(Watcher, undefined, { name: 'watched' });
+  const watched = there.system.spawn(Watcher, { name: 'watched' });
   watcher.tell.watch(watched);
   await here.settle();
   void there.system.stop(watched);

@@ -43,13 +43,13 @@ async function spawnAndStop(count: number): Promise<void> {
     const ends: Promise<unknown>[] = [];
     for (let i = 0; i < BATCH; i += 1) {
       if (i % 10 === 0) {
-        const ref = system.spawn(Busy, undefined, { name: `b${i}` });
+        const ref = system.spawn(Busy, { name: `b${i}` });
         ref.tell.later(1);
         if (i % 100 === 0) ends.push(ref.ask.get());
         if (i % 50 === 0) system.suspend(ref).resume();
         ends.push(system.stop(ref));
       } else {
-        const ref = system.spawn(Leaf, { n: i });
+        const ref = system.spawn(Leaf, { args: { n: i } });
         ref.tell.put({ n: i });
         if (i % 3 === 0) ref.tell.put({ n: i });
         if (i % 2 === 0) {
@@ -64,7 +64,7 @@ async function spawnAndStop(count: number): Promise<void> {
 }
 
 async function send(count: number): Promise<void> {
-  const refs = Array.from({ length: 100 }, (_, n) => system.spawn(Leaf, { n }));
+  const refs = Array.from({ length: 100 }, (_, n) => system.spawn(Leaf, { args: { n } }));
   const BATCH = 200_000;
   for (let done = 0; done < count; done += BATCH) {
     for (let i = 0; i < BATCH; i += 1) refs[i % refs.length]?.tell.put({ n: i });

@@ -181,7 +181,7 @@ class RandomActors {
         },
         spawnChild(ctx, policy: number) {
           const id = actors.refs.length;
-          actors.refs.push(ctx.spawn(actors.definitions[policy] as typeof Member, { id }) as never);
+          actors.refs.push(ctx.spawn(actors.definitions[policy] as typeof Member, { args: { id } }) as never);
         },
       },
       mailbox: { capacity: 3, overflow, ...(more.levels && { levels: more.levels }) },
@@ -269,7 +269,7 @@ class RandomActors {
     const id = this.refs.length;
     try {
       this.refs.push(
-        this.system.spawn(this.definitions[policy] as RandomActors['definitions'][number], { id }),
+        this.system.spawn(this.definitions[policy] as RandomActors['definitions'][number], { args: { id } }),
       );
     } catch (error) {
       if (!(error instanceof SystemStoppedError)) throw error;

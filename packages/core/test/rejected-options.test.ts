@@ -128,7 +128,7 @@ options('a spawn with invalid options is refused, and no actor is created', asyn
     [{ middleware: [{ name: '' }] }, 'middleware.name'],
   ];
   for (const [given, option] of cases) {
-    assert.is(refusal(() => test.system.spawn(Actor, undefined, given as SpawnOptions)).option, option);
+    assert.is(refusal(() => test.system.spawn(Actor, given as SpawnOptions)).option, option);
   }
   assert.is(test.system.stats().actors, 1);
 });
@@ -199,7 +199,7 @@ options('an option getter that throws reaches the caller and leaves the system u
       throw new RangeError('getter');
     },
   };
-  assert.throws(() => test.system.spawn(Actor, undefined, spawn as SpawnOptions), /getter/);
+  assert.throws(() => test.system.spawn(Actor, spawn as SpawnOptions), /getter/);
   const ref = test.system.spawn(Actor);
   const payload = {
     get anything(): never {
@@ -268,7 +268,7 @@ options('a value that is not a ref is refused where a ref is needed', async () =
 options('invalid arguments of system methods are refused', async () => {
   await using test = createTestSystem();
   const Actor = defineActor('actor', { handlers });
-  const ref = test.system.spawn(Actor, undefined, { name: 'a' });
+  const ref = test.system.spawn(Actor, { name: 'a' });
   const onChange = (): void => undefined;
   const cases: readonly (readonly [call: string, given: readonly unknown[], option: string])[] = [
     ['lookup', [Actor, undefined], 'lookup.path'],
@@ -342,8 +342,8 @@ options('middleware names of an actor are unique over all its lists', async () =
   await using test = createTestSystem({ middleware: [one] });
   const plain = defineActor('plain', { handlers });
   for (const spawn of [
-    () => test.system.spawn(plain, undefined, { middleware: [one] }),
-    () => test.system.spawn(plain, undefined, { middleware: [other] }),
+    () => test.system.spawn(plain, { middleware: [one] }),
+    () => test.system.spawn(plain, { middleware: [other] }),
     () => test.system.spawn(defineActor('own', { handlers, middleware: [one] })),
   ]) {
     assert.throws(

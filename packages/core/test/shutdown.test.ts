@@ -83,8 +83,8 @@ shutdown('a task that hangs or fails is reported and delays no other task', asyn
 shutdown('actors that do not stop in time are killed and reported', async () => {
   const world = createTestSystem();
   const { system, host } = world;
-  system.spawn(NeverStops, undefined, { name: 'hanging' });
-  system.spawn(Idle, undefined, { name: 'lamb' });
+  system.spawn(NeverStops, { name: 'hanging' });
+  system.spawn(Idle, { name: 'lamb' });
   const startedAt = host.now();
   let endedAt = 0;
   const ending = system.shutdown({ withinMs: 300 }).then((report) => {
@@ -130,7 +130,7 @@ shutdown('the end of a significant top-level actor shuts the system down', async
     },
   });
   system.onShutdown('resources', 'db', () => order.push('db'));
-  const main = system.spawn(Main, undefined, { significant: true });
+  const main = system.spawn(Main, { significant: true });
   main.tell.leave();
   const report = await endOf(world, system.whenStopped);
   assert.equal(order, ['db']);

@@ -39,7 +39,7 @@ system('100 actors handle 1,000 messages each, in order', async () => {
 
 system('1,000 actors are spawned, sent to and stopped at once', async () => {
   await using world = createSystem({ host });
-  const refs = Array.from({ length: 1_000 }, (_, i) => world.spawn(Counter, undefined, { name: `c${i}` }));
+  const refs = Array.from({ length: 1_000 }, (_, i) => world.spawn(Counter, { name: `c${i}` }));
   for (const ref of refs) for (let i = 0; i < 10; i += 1) ref.tell.add(1);
   const counts = await Promise.all(refs.map((ref) => ref.ask.get()));
   assert.ok(counts.every((n) => n === 10));
@@ -139,7 +139,7 @@ system('a ring of actors passes a token around', async () => {
   const finished = new Promise<void>((resolve) => {
     done = resolve;
   });
-  const nodes = Array.from({ length: 100 }, () => world.spawn(Ring, { done }));
+  const nodes = Array.from({ length: 100 }, () => world.spawn(Ring, { args: { done } }));
   nodes.forEach((node, i) => {
     node.tell.join(nodes[(i + 1) % 100] as Node);
   });
@@ -181,7 +181,7 @@ system('unsubscribing ends only its own subscription, even of the same function'
   endWatch();
   world.watchName(Counter, 'n', (ref) => names.push(ref?.path));
   endWatch();
-  world.spawn(Counter, undefined, { name: 'n' });
+  world.spawn(Counter, { name: 'n' });
   assert.equal(names, [undefined, '/n']);
   await world.shutdown();
 });
@@ -199,9 +199,9 @@ system('shutdown ends every actor once and returns a report', async () => {
 system('several systems run in one process', async () => {
   await using one = createSystem({ name: 'one' });
   await using two = createSystem({ name: 'two' });
-  const relay = two.spawn(Counter, undefined, { name: 'same' });
+  const relay = two.spawn(Counter, { name: 'same' });
   const Sender = defineActor('sender', { handlers: { go: () => relay.tell.add(5), ping: () => 1 } });
-  const sender = one.spawn(Sender, undefined, { name: 'same' });
+  const sender = one.spawn(Sender, { name: 'same' });
   sender.tell.go();
   await sender.ask.ping();
   assert.is(await relay.ask.get(), 5);

@@ -5,9 +5,9 @@ export { isSubject, isSubjectPattern, matchesSubject, subjectTokenOf } from './a
 export { type Profile, type TransportLimits, transportLimits } from './access/transport-limits.js';
 export type {
   ConnectionClosed,
-  ConnectionMessages,
   ConnectionNotice,
   ConnectionOpened,
+  ConnectionProtocol,
   ConnectionReceiver,
   ConnectionRef,
   FrameArrived,
@@ -15,8 +15,8 @@ export type {
   OutboundFrame,
 } from './actors/connection-messages.js';
 export { TcpConnection } from './actors/tcp-connection.js';
-export { TcpDialer, type TcpDialerArgs, type TcpDialerMessages } from './actors/tcp-dialer.js';
-export { TcpListener, type TcpListenerArgs, type TcpListenerMessages } from './actors/tcp-listener.js';
+export { TcpDialer, type TcpDialerArgs, type TcpDialerProtocol } from './actors/tcp-dialer.js';
+export { TcpListener, type TcpListenerArgs, type TcpListenerProtocol } from './actors/tcp-listener.js';
 export { type BodySource, bodyFromBytes, bodyFromIterable } from './body/body-source.js';
 export type { BodyReader, IncomingBody } from './body/incoming-body.js';
 export type { BodyOutcome, OutgoingBody, OutgoingBodyOptions } from './body/outgoing-body.js';

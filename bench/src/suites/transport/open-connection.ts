@@ -65,10 +65,10 @@ export async function openTroupe(mode: 'troupe' | 'troupe-tls'): Promise<TroupeC
   const system = createSystem({ name: 'bench' });
   const callbacks: { onFrame: OnFrame } = { onFrame: () => undefined };
   const actor = await new Promise<ConnectionRef>((opened) => {
-    const receiver = system.spawn(FrameReceiver, { opened, callbacks });
+    const receiver = system.spawn(FrameReceiver, { args: { opened, callbacks } });
     const address = { host: '127.0.0.1', port: listening.port };
     const tls = mode === 'troupe-tls' && listening.ca !== undefined ? { tls: { ca: listening.ca } } : {};
-    system.spawn(TcpDialer, { receiver, address, role: 'peer', ...tls });
+    system.spawn(TcpDialer, { args: { receiver, address, role: 'peer', ...tls } });
   });
   return {
     system,

@@ -65,7 +65,9 @@ async function listen(mode: PeerMode): Promise<void> {
   const receiver = system.spawn(Server);
   const authority = new CertificateAuthority('bench root');
   const tls = authority.issue({ name: 'bench', hosts: ['127.0.0.1'] });
-  const listener = system.spawn(TcpListener, { receiver, ...(mode === 'troupe-tls' ? { tls } : {}) });
+  const listener = system.spawn(TcpListener, {
+    args: { receiver, ...(mode === 'troupe-tls' ? { tls } : {}) },
+  });
   const address = await listener.ask.address();
   if (!('port' in address)) throw new Error('not a port');
   process.send?.({ port: address.port, ca: authority.cert });

@@ -52,7 +52,7 @@ const Client = defineActor('client', {
 
 function spawnLog(dir: string) {
   const system = createSystem({ name: 'wal-bench' });
-  return { system, log: system.spawn(WalActor, { dir, freeBytesSoft: 0 }) };
+  return { system, log: system.spawn(WalActor, { args: { dir, freeBytesSoft: 0 } }) };
 }
 
 async function fromActors(records: number): Promise<Trial> {
@@ -64,7 +64,7 @@ async function fromActors(records: number): Promise<Trial> {
     async run() {
       const budget = { left: records, durable: 0, finished: () => undefined as void };
       const clients = Array.from({ length: OUTSTANDING }, () =>
-        system.spawn(Client, { log, payload, budget }),
+        system.spawn(Client, { args: { log, payload, budget } }),
       );
       const started = performance.now();
       const finished = new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
 import type { ActorContext, Logger, ResumeOn, SuspensionToken } from '../define/actor-context.js';
-import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from '../define/actor-definition.js';
+import type { AnyDefinition, HandlerMap, SpawnParameters } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
 import { MisuseError, StaleContextError } from '../errors/error-classes.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
@@ -11,8 +11,12 @@ import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } fro
 import type { CellRef } from '../ref/cell-ref.js';
 import { checkRefArgument } from '../ref/check-ref-argument.js';
 import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
+import type { PoolOptions } from '../routing/pool.js';
+import type { PoolRef } from '../routing/router-ref.js';
 import type { StopReason } from '../runtime-event.js';
 import { STOP_REASONS } from '../runtime-event.js';
+import type { RunningTree } from '../tree/start-tree.js';
+import type { SupervisorSpec } from '../tree/tree-spec.js';
 import { link, unlink } from './actor-links.js';
 import type { ActorType } from './actor-type.js';
 import { ColdState } from './cold-state.js';
@@ -43,7 +47,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   /** Puts a signal into the signal lane and schedules the actor. */
-  signal(signal: Signal): void {
+  putSignal(signal: Signal): void {
     if (!this.isCurrent) return;
     this.ensureCold().signals.push(signal);
     this.markSignalled();
@@ -128,7 +132,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     return this.type.runtime.childLists.childrenOf(this).map((child) => child.ref);
   }
 
-  get abort(): AbortSignal {
+  get signal(): AbortSignal {
     const cold = this.ensureCold();
     cold.abort ??= new AbortController();
     if (!this.isCurrent) cold.abort.abort();
@@ -147,13 +151,19 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     return this.type.runtime.host.random();
   }
 
-  spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D> {
-    this.checkCurrent('spawn');
-    if (this.cold?.ending?.kind === 'restart')
-      throw new MisuseError(
-        `${this.path}: spawn: its children have ended for its restart; spawn in \`started\``,
-      );
-    return this.type.runtime.spawner.spawn(this, definition, rest[0], rest[1]).ref as unknown as ActorRef<D>;
+  spawn<D extends AnyDefinition>(definition: D, ...[options]: SpawnParameters<D, SpawnOptions>): ActorRef<D> {
+    this.checkMaySpawn('spawn');
+    return this.type.runtime.spawner.spawn(this, definition, options).ref as unknown as ActorRef<D>;
+  }
+
+  spawnPool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolRef<D> {
+    this.checkMaySpawn('spawnPool');
+    return this.type.runtime.subtrees.spawnPool(this, definition, options);
+  }
+
+  start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D> {
+    this.checkMaySpawn('start');
+    return this.type.runtime.subtrees.startTree(this, tree);
   }
 
   stop(ref?: AnyRef): void {
@@ -253,6 +263,14 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     if (this.isCurrent) return;
     this.type.runtime.log.reportStaleContext(this, what);
     throw new StaleContextError(this.path, what);
+  }
+
+  private checkMaySpawn(what: string): void {
+    this.checkCurrent(what);
+    if (this.cold?.ending?.kind === 'restart')
+      throw new MisuseError(
+        `${this.path}: ${what}: its children have ended for its restart; spawn in \`started\``,
+      );
   }
 
   private mayEnd(ref: AnyRef | undefined, verb: string): ActorCell | undefined {

@@ -1,6 +1,6 @@
 import type { AnyDefinition } from '../define/actor-definition.js';
 import { checkIsDefinition } from '../define/check-definition.js';
-import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
+import { checkSpawnOptions, type SpawnOptions, type SpawnOptionsWithArgs } from '../define/spawn-options.js';
 import { SystemStoppedError } from '../errors/error-classes.js';
 import type { Middleware } from '../middleware/middleware.js';
 import type { CellRef } from '../ref/cell-ref.js';
@@ -26,8 +26,7 @@ export class ActorSpawner {
   spawn(
     parent: ActorCell,
     definition: AnyDefinition,
-    args: unknown,
-    options: SpawnOptions | undefined,
+    options: SpawnOptionsWithArgs | undefined,
     ref?: CellRef,
   ): ActorCell {
     checkIsDefinition(definition);
@@ -39,14 +38,14 @@ export class ActorSpawner {
     const middleware = this.middlewareFor(parent, options);
     const type = this.types.of(definition, middleware);
     const slot = ready.slots.reserve();
-    const cell = new ActorCell(type, slot, args, ref);
+    const cell = new ActorCell(type, slot, options?.args, ref);
     if (ref !== undefined) ref.cell = cell;
     ready.slots.put(slot, cell);
     childLists.add(parent, slot);
     if (options !== undefined) this.applyOptions(cell, options);
     if (middleware !== this.system.middleware) cell.ensureCold().middleware = middleware;
     restarts.makeState(cell);
-    if (type.spec.started !== undefined) cell.signal({ kind: 'start' });
+    if (type.spec.started !== undefined) cell.putSignal({ kind: 'start' });
     if (events.hasListeners) events.publish({ kind: 'spawned', path: cell.path, actor: type.name });
     return cell;
   }

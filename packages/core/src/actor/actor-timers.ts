@@ -97,7 +97,7 @@ class ReceiveTimeout extends TimerNode {
     if ((this.cell.status & (AWAITING | FAULT)) !== 0) this.lastMessageAt = now;
     if (this.lastMessageAt + this.ms <= now) {
       this.lastMessageAt = now;
-      this.cell.signal({ kind: 'idle' });
+      this.cell.putSignal({ kind: 'idle' });
     }
     wheel.arm(this, this.lastMessageAt + this.ms);
   }

@@ -1,3 +1,4 @@
+import type { AnyDefinition } from '../define/actor-definition.js';
 import type { EventStream } from '../event-stream.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
@@ -20,6 +21,8 @@ import type { SendHooks } from '../middleware/send-hooks.js';
 import type { AskCycles } from '../ref/ask-cycles.js';
 import type { Asks } from '../ref/asks.js';
 import type { WaitingSends } from '../ref/waiting-sends.js';
+import type { PoolOptions } from '../routing/pool.js';
+import type { PoolRef } from '../routing/router-ref.js';
 import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 import type { ActorFailures } from '../supervision/actor-failures.js';
 import type { ChildLists } from '../supervision/child-lists.js';
@@ -27,6 +30,8 @@ import type { DeathWatch } from '../supervision/death-watch.js';
 import type { RestartSequence } from '../supervision/restart-sequence.js';
 import type { Supervisor } from '../supervision/supervisor.js';
 import type { TimerWheel } from '../timers/timer-wheel.js';
+import type { RunningTree } from '../tree/start-tree.js';
+import type { SupervisorSpec } from '../tree/tree-spec.js';
 import type { ActorCell } from './actor-cell.js';
 import type { ActorSpawner } from './actor-spawner.js';
 import type { ActorTimers } from './actor-timers.js';
@@ -68,6 +73,13 @@ export interface ActorTree {
   readonly childLists: ChildLists;
   readonly registry: NameRegistry;
   readonly spawner: ActorSpawner;
+  readonly subtrees: SubtreeStarter;
+}
+
+/** Starts pools and supervision trees, which are made of actors. */
+export interface SubtreeStarter {
+  spawnPool<D extends AnyDefinition>(parent: ActorCell, definition: D, options: PoolOptions<D>): PoolRef<D>;
+  startTree<D extends AnyDefinition>(parent: ActorCell, tree: SupervisorSpec<D>): RunningTree<D>;
 }
 
 /** Start, failure, restart and end of an actor. */

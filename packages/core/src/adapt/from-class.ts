@@ -1,6 +1,6 @@
 import type { ActorContext } from '../define/actor-context.js';
 import type { ActorDefinition, ActorSpec, HandlersFor } from '../define/actor-definition.js';
-import { defineActor } from '../define/define-actor.js';
+import { makeDefinition } from '../define/define-actor.js';
 import { MisuseError } from '../errors/error-classes.js';
 
 type Method<F> = F extends (...payload: infer P) => unknown
@@ -44,11 +44,7 @@ export function fromClass<T extends object, A = void>(
     throw new MisuseError(`${name}: the class has no method that could be a message`);
   const spec = { ...options, state: (args: A) => new Class(args), handlers };
   // The handlers were made from T's own methods, so they are those of the type.
-  return defineActor(name, spec as unknown as ActorSpec<T, A, HandlersFor<T>>) as unknown as ActorDefinition<
-    MethodHandlers<T>,
-    T,
-    A
-  >;
+  return makeDefinition(name, spec) as ActorDefinition<MethodHandlers<T>, T, A>;
 }
 
 /** Inherited methods too; the lowest declaration in the chain counts. */

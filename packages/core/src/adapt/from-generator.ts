@@ -1,6 +1,6 @@
 import type { ActorContext } from '../define/actor-context.js';
-import type { ActorDefinition } from '../define/actor-definition.js';
-import { defineActor } from '../define/define-actor.js';
+import type { ActorDefinition, ActorSpec } from '../define/actor-definition.js';
+import { makeDefinition } from '../define/define-actor.js';
 
 /** A yielded value is the reply to the message that the generator was resumed with. */
 export type Dialogue<M, R> = AsyncGenerator<R, void, M>;
@@ -27,7 +27,7 @@ export function fromGenerator<M, R, A = void>(
       return undefined;
     },
   };
-  return defineActor(name, {
+  const spec: ActorSpec<Dialogue<M, R>, A, GeneratorHandlers<M, R>> = {
     state: make,
     handlers,
     async started(ctx) {
@@ -44,5 +44,6 @@ export function fromGenerator<M, R, A = void>(
     async stopped(ctx) {
       await ctx.state.return();
     },
-  });
+  };
+  return makeDefinition(name, spec) as ActorDefinition<GeneratorHandlers<M, R>, Dialogue<M, R>, A>;
 }

@@ -1,6 +1,6 @@
 import type { ActorContext } from '../define/actor-context.js';
 import type { ActorDefinition, MailboxOptions } from '../define/actor-definition.js';
-import { defineActor } from '../define/define-actor.js';
+import { makeDefinition } from '../define/define-actor.js';
 
 /** The messages of a reducer's actor: messages in, the present value out. */
 export type ReducerHandlers<S, M> = {
@@ -25,5 +25,6 @@ export function fromReducer<S, M, A = void>(
     },
     get: (ctx) => ctx.state.value,
   };
-  return defineActor(name, { state: (args: A) => ({ value: initial(args) }), handlers, ...options });
+  const spec = { state: (args: A) => ({ value: initial(args) }), handlers, ...options };
+  return makeDefinition(name, spec) as ActorDefinition<ReducerHandlers<S, M>, { value: S }, A>;
 }

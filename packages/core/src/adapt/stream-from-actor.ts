@@ -37,7 +37,7 @@ export function fromActor<T>(owner: Spawner, options: InboxOptions = {}): Inbox<
   const capacity = checkOption('fromActor.capacity', options.capacity ?? CAPACITY_DEFAULT, wholeNumber(1));
   const buffer = new ReadBuffer<T>(capacity);
   const definition = inboxOf(capacity) as ActorDefinition<InboxHandlers<T>, ReadBuffer<T>, ReadBuffer<T>>;
-  const ref = owner.spawn(definition, buffer, { name }) as RefOf<InboxHandlers<T>>;
+  const ref = owner.spawn(definition, { args: buffer, name }) as RefOf<InboxHandlers<T>>;
   const { cell } = ref as unknown as CellRef;
   // Not a hook: a kill runs none.
   cell.ensureCold().onStopped.push(() => buffer.close());

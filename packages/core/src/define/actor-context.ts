@@ -3,7 +3,11 @@ import type { LaterReply } from '../message/later-reply.js';
 import type { ResumeCondition, SuspendReason } from '../message/suspend-reason.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
 import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
-import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './actor-definition.js';
+import type { PoolOptions } from '../routing/pool.js';
+import type { PoolRef } from '../routing/router-ref.js';
+import type { RunningTree } from '../tree/start-tree.js';
+import type { SupervisorSpec } from '../tree/tree-spec.js';
+import type { AnyDefinition, HandlerMap, SpawnParameters } from './actor-definition.js';
 import type { SpawnOptions } from './spawn-options.js';
 
 /** A suspension of an actor's user lane. Only this token ends it early; resuming twice does nothing. */
@@ -31,11 +35,12 @@ export interface Logger {
 /**
  * The API of a handler. Valid until the actor is restarted or stopped; a later use is refused and reported.
  * Nothing here is global: time, chance and log come from the system's host. `Phase`: the names that `become`
- * takes.
+ * takes; `Self`: the type of its own ref.
  */
-export interface ActorContext<S = unknown, Phase extends string = string> {
+export interface ActorContext<S = unknown, Phase extends string = string, Self = AnyRef> {
   state: S;
-  readonly self: AnyRef;
+  /** Typed by the protocol, where the definition has one. */
+  readonly self: Self;
   readonly path: string;
   /** Undefined for actors spawned by the system itself. */
   readonly parent: AnyRef | undefined;
@@ -44,13 +49,17 @@ export interface ActorContext<S = unknown, Phase extends string = string> {
    * Fires when the actor is asked to stop, is killed or restarted. A listener that throws is an uncaught
    * exception.
    */
-  readonly abort: AbortSignal;
+  readonly signal: AbortSignal;
   readonly log: Logger;
   /** Monotonic milliseconds. */
   now(): number;
   random(): number;
 
-  spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D>;
+  spawn<D extends AnyDefinition>(definition: D, ...options: SpawnParameters<D, SpawnOptions>): ActorRef<D>;
+  /** Starts a pool of actors of one definition behind one ref, as a child of this actor. */
+  spawnPool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolRef<D>;
+  /** Starts a supervision tree as a child of this actor. */
+  start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D>;
   /** Stops itself, or one of its children: the current message is finished, the rest become dead letters. */
   stop(ref?: AnyRef): void;
   /** Like `stop`, after the backlog is handled. */

@@ -17,7 +17,7 @@ export type PayloadArgs<F> = F extends (ctx: never, ...payload: infer P) => unkn
  * parameter.
  */
 export type HandlersFor<S, Phase extends string = string> = Readonly<
-  Record<string, (ctx: ActorContext<S, Phase>, payload: never) => unknown>
+  Record<string, (ctx: ActorContext<S, Phase>, payload: never, ...more: never[]) => unknown>
 >;
 
 export interface MailboxOptions<K extends string = string> {
@@ -34,43 +34,34 @@ export interface Terminated {
   readonly reason: StopReason;
 }
 
-type Hook<S, Phase extends string, Rest extends readonly unknown[] = []> = (
-  ctx: ActorContext<S, Phase>,
+type Hook<S, Phase extends string, Self, Rest extends readonly unknown[] = []> = (
+  ctx: ActorContext<S, Phase, Self>,
   ...rest: Rest
 ) => unknown;
 
-/** The behaviour of an actor. Hooks may be asynchronous: messages wait for them. */
-export interface ActorSpec<
-  S,
-  A,
-  H extends HandlersFor<S, Phase>,
-  P extends Readonly<Record<string, HandlersFor<S, Phase>>> = NoPhases,
-  Phase extends string = string,
-> {
-  /** Makes the state: once at the start and again at every restart. */
-  readonly state?: ((args: A) => S) | undefined;
-  readonly handlers: H;
-  /** Handlers that exist only in a phase; `ctx.become` moves between phases, the first is where it starts. */
-  // The intersection gives the handlers in it their context type, and the names to `become`; P alone is its
-  // empty default until it is inferred.
-  readonly phases?: (P & PhasesFor<S, Phase>) | undefined;
+/** The hooks of an actor. They may be asynchronous: messages wait for them. */
+export interface ActorHooks<S, Phase extends string = string, Self = AnyRef> {
+  readonly started?: Hook<S, Phase, Self> | undefined;
+  /** Before its children are stopped. */
+  readonly stopping?: Hook<S, Phase, Self> | undefined;
+  /** After its children have stopped: the last thing it does. */
+  readonly stopped?: Hook<S, Phase, Self> | undefined;
+  /** With the old state, before a restart. */
+  readonly restarting?: Hook<S, Phase, Self, [error: Error]> | undefined;
+  /** An actor that it watches has stopped. */
+  readonly terminated?: Hook<S, Phase, Self, [terminated: Terminated]> | undefined;
+  /** No message came for `ctx.receiveTimeout`. */
+  readonly idle?: Hook<S, Phase, Self> | undefined;
+}
+
+/** The settings of an actor. `K`: the names of its handlers. */
+export interface ActorSettings<K extends string = string> {
   /**
    * A message that is not legal in the present phase: a dead letter (default), or stashed until the next
    * `become`.
    */
   readonly illegal?: 'dead-letter' | 'stash' | undefined;
-  readonly started?: Hook<S, Phase> | undefined;
-  /** Before its children are stopped. */
-  readonly stopping?: Hook<S, Phase> | undefined;
-  /** After its children have stopped: the last thing it does. */
-  readonly stopped?: Hook<S, Phase> | undefined;
-  /** With the old state, before a restart. */
-  readonly restarting?: Hook<S, Phase, [error: Error]> | undefined;
-  /** An actor that it watches has stopped. */
-  readonly terminated?: Hook<S, Phase, [terminated: Terminated]> | undefined;
-  /** No message came for `ctx.receiveTimeout`. */
-  readonly idle?: Hook<S, Phase> | undefined;
-  readonly mailbox?: MailboxOptions<Extract<keyof H, string>> | undefined;
+  readonly mailbox?: MailboxOptions<K> | undefined;
   /** Its policy for its own children. */
   readonly supervise?: SupervisionPolicy | undefined;
   /** Messages handled per turn before others get theirs. Default 300. */
@@ -80,8 +71,26 @@ export interface ActorSpec<
   /** Stashed messages at most. Default 1,000. */
   readonly stashMax?: number | undefined;
   /** Handlers that may be run again after a failure, when a middleware asks for it. */
-  readonly retryable?: readonly Extract<keyof H, string>[] | undefined;
+  readonly retryable?: readonly K[] | undefined;
   readonly middleware?: readonly Middleware[] | undefined;
+}
+
+/** The behaviour of an actor. */
+export interface ActorSpec<
+  S,
+  A,
+  H extends HandlersFor<S, Phase>,
+  P extends Readonly<Record<string, HandlersFor<S, Phase>>> = NoPhases,
+  Phase extends string = string,
+> extends ActorHooks<S, Phase>,
+    ActorSettings<NoInfer<Extract<keyof H, string>>> {
+  /** Makes the state: once at the start and again at every restart. */
+  readonly state?: ((args: A) => S) | undefined;
+  readonly handlers: H;
+  /** Handlers that exist only in a phase; `ctx.become` moves between phases, the first is where it starts. */
+  // The intersection gives the handlers in it their context type, and the names to `become`; P alone is its
+  // empty default until it is inferred.
+  readonly phases?: (P & PhasesFor<S, Phase>) | undefined;
 }
 
 export type PhasesFor<S, Phase extends string = string> = {
@@ -89,17 +98,20 @@ export type PhasesFor<S, Phase extends string = string> = {
 };
 export type NoPhases = Readonly<Record<never, never>>;
 
-/** The handlers of all phases together with the common ones: what a ref offers. */
-export type WithPhases<H extends HandlerMap, P> = H & {
-  readonly [K in KeysOfAll<P[keyof P]>]: HandlerIn<P[keyof P], K>;
+/**
+ * The messages of an actor: the common handlers and those of all phases. A ref needs their payloads and
+ * replies only, so the context is left out: refs of different actors with the same messages are the same.
+ */
+export type WithPhases<H, P> = {
+  readonly [K in Extract<keyof H, string> | KeysOfAll<P[keyof P]>]: Message<
+    K extends keyof H ? H[K] : HandlerIn<P[keyof P], K>
+  >;
 };
+type Message<F> = F extends (ctx: never, ...payload: infer Payload) => infer Reply
+  ? (ctx: never, ...payload: Payload) => Reply
+  : never;
 type KeysOfAll<U> = U extends unknown ? Extract<keyof U, string> : never;
-type HandlerIn<U, K extends string> =
-  U extends Readonly<Record<K, infer F>>
-    ? F extends (ctx: never, payload: never) => unknown
-      ? F
-      : never
-    : never;
+type HandlerIn<U, K extends string> = U extends Readonly<Record<K, infer F>> ? F : never;
 
 /** Some definition, whatever its handlers, state and arguments. */
 export interface AnyDefinition {
@@ -130,5 +142,16 @@ export type LooseSpec = ActorSpec<unknown, unknown, HandlersFor<unknown>, Phases
 export type HandlersOf<D> = D extends { readonly '~handlers'?: infer H } ? Extract<H, HandlerMap> : never;
 export type ArgsOf<D> = D extends { readonly '~args'?: (args: infer A) => void } ? A : never;
 
-/** `spawn` takes arguments exactly when the state needs some. */
-export type SpawnArgs<A, O> = [A] extends [void] ? [args?: undefined, options?: O] : [args: A, options?: O];
+/** The option `args`: needed exactly when the state needs arguments. */
+export type ArgsOption<A> = [A] extends [void]
+  ? { readonly args?: undefined }
+  : undefined extends A
+    ? { readonly args?: A }
+    : { readonly args: A };
+
+/** The parameters of `spawn` and `child` after the definition: one options object. */
+export type SpawnParameters<D, Options> = [ArgsOf<D>] extends [void]
+  ? [options?: Options & ArgsOption<ArgsOf<D>>]
+  : undefined extends ArgsOf<D>
+    ? [options?: Options & ArgsOption<ArgsOf<D>>]
+    : [options: Options & ArgsOption<ArgsOf<D>>];

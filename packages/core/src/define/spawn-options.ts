@@ -21,7 +21,13 @@ export interface SpawnOptions {
   readonly middleware?: readonly Middleware[] | undefined;
 }
 
+/** Spawn options with the arguments of the state, whatever their type. */
+export interface SpawnOptionsWithArgs extends SpawnOptions {
+  readonly args?: unknown;
+}
+
 const SPAWN_RULES = {
+  args: anything,
   name: anything,
   restart: oneOf(RESTART_TYPES),
   significant: flag,
@@ -30,6 +36,6 @@ const SPAWN_RULES = {
 };
 
 /** The name is checked by the registry. */
-export function checkSpawnOptions(options: SpawnOptions): void {
+export function checkSpawnOptions(options: SpawnOptionsWithArgs): void {
   checkOptions('spawn', options, SPAWN_RULES);
 }

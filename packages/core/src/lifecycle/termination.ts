@@ -42,7 +42,7 @@ export class Termination {
     childLists.remove(cell.slot);
     cell.terminate(reason, parent?.ref);
     if (parent !== undefined && (parent.cold?.ending !== undefined || cold !== undefined))
-      parent.signal({ kind: 'child-stopped', child: cell.ref, reason });
+      parent.putSignal({ kind: 'child-stopped', child: cell.ref, reason });
     if (cold !== undefined) this.announce(cell, cold, reason);
   }
 

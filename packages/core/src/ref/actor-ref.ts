@@ -9,27 +9,32 @@ export interface AskOptions {
   readonly withinMs?: number | undefined;
 }
 
-export type TellMethods<H extends HandlerMap> = {
-  readonly [K in keyof H]: (...payload: PayloadArgs<H[K]>) => void;
-};
-export type OfferMethods<H extends HandlerMap> = {
-  readonly [K in keyof H]: (...payload: PayloadArgs<H[K]>) => Delivered;
-};
-export type SendMethods<H extends HandlerMap> = {
-  readonly [K in keyof H]: (...payload: PayloadArgs<H[K]>) => Promise<void>;
-};
-/** Only handlers that have something to reply. */
-export type AskMethods<H extends HandlerMap> = {
-  readonly [K in keyof H as HasReply<H[K]> extends true ? K : never]: (
-    ...payload: PayloadArgs<H[K]>
-  ) => Promise<ReplyOf<H[K]>>;
-};
+// The methods are written out by the compiler, so that an error message lists the messages of the actor and
+// not the types they were made of.
+type WrittenOut<T> = { readonly [K in keyof T]: T[K] } & {};
 
-type HasReply<F> = F extends (ctx: never, payload: never) => infer R
-  ? [R] extends [void]
-    ? false
-    : true
-  : false;
+/** After a mistake in a handler's signature, which is an error there, the methods accept everything. */
+// biome-ignore lint/suspicious/noExplicitAny: one mistake should be one error
+type Accepting<H, Methods> = '~mistake' extends keyof H ? any : WrittenOut<Methods>;
+
+export type TellMethods<H extends HandlerMap> = Accepting<
+  H,
+  { [K in keyof H]: (...payload: PayloadArgs<H[K]>) => void }
+>;
+export type OfferMethods<H extends HandlerMap> = Accepting<
+  H,
+  { [K in keyof H]: (...payload: PayloadArgs<H[K]>) => Delivered }
+>;
+export type SendMethods<H extends HandlerMap> = Accepting<
+  H,
+  { [K in keyof H]: (...payload: PayloadArgs<H[K]>) => Promise<void> }
+>;
+/** A handler without a reply can be asked too: the promise resolves when the message was handled. */
+export type AskMethods<H extends HandlerMap> = Accepting<
+  H,
+  { [K in keyof H]: (...payload: PayloadArgs<H[K]>) => Promise<ReplyOf<H[K]>> }
+>;
+
 type ReplyOf<F> = F extends (ctx: never, payload: never) => infer R ? Unwrapped<Awaited<R>> : never;
 type Unwrapped<R> = R extends LaterReply<infer T> ? T : R;
 
@@ -54,6 +59,8 @@ export interface RefOf<H extends HandlerMap> extends AnyRef {
   readonly send: SendMethods<H>;
   /** Sends and awaits the reply, with a deadline (5 s unless set otherwise). */
   readonly ask: AskMethods<H>;
+  /** Type carrier: never present at run time. */
+  readonly '~handlers'?: H;
 }
 
 export type ActorRef<D extends AnyDefinition> = RefOf<HandlersOf<D>>;

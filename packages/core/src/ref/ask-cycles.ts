@@ -33,7 +33,7 @@ export class AskCycles {
       awaiting.asked = envelope;
     }
     if (target.isAwaiting) this.watchForCycle(envelope, sender, target);
-    if (sender === target) target.signal({ kind: 'self-asked', envelope });
+    if (sender === target) target.putSignal({ kind: 'self-asked', envelope });
     return false;
   }
 

@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
-import type { SpawnOptions } from '../define/spawn-options.js';
+import type { SpawnOptionsWithArgs } from '../define/spawn-options.js';
 import { MisuseError } from '../errors/error-classes.js';
 import { checkOption, wholeNumber } from '../option-check.js';
 import type { CellRef } from '../ref/cell-ref.js';
@@ -51,9 +51,9 @@ export class PoolState {
     return this.places.length;
   }
 
-  supervisorOptions(): SpawnOptions {
+  supervisorOptions(): SpawnOptionsWithArgs {
     const { name, supervise } = this.options;
-    return { name, supervise };
+    return { args: this, name, supervise };
   }
 
   /** Fills the pool for a supervisor that has just been spawned, and kills it when that fails. */
@@ -125,8 +125,8 @@ export class PoolState {
   }
 
   private start(supervisor: ActorCell, { serial, args, ref }: RouteePlace): CellRef {
-    const options = { name: String(serial), restart: this.options.restart ?? ('permanent' as const) };
-    return supervisor.type.runtime.spawner.spawn(supervisor, this.definition, args, options, ref).ref;
+    const options = { args, name: String(serial), restart: this.options.restart ?? ('permanent' as const) };
+    return supervisor.type.runtime.spawner.spawn(supervisor, this.definition, options, ref).ref;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { ActorContext } from '../define/actor-context.js';
 import type { AnyDefinition, ArgsOf, MailboxOptions } from '../define/actor-definition.js';
 import { checkIsDefinition } from '../define/check-definition.js';
@@ -9,7 +10,6 @@ import {
 } from '../define/supervision-policy.js';
 import { OptionError } from '../errors/error-classes.js';
 import { anything, checkOptions, oneOf, rule } from '../option-check.js';
-import type { CellRef } from '../ref/cell-ref.js';
 import { PoolState, poolSize } from './pool-state.js';
 import type { PoolRef } from './router-ref.js';
 import { type Routing, routingRule } from './routing-option.js';
@@ -43,20 +43,15 @@ export interface Spawner {
 
 /** Starts a pool of actors of one definition, supervised by an actor of its own, behind one ref. */
 export function spawnPool<D extends AnyDefinition>(
-  owner: Spawner,
+  parent: ActorCell,
   definition: D,
   options: PoolOptions<D>,
 ): PoolRef<D> {
   checkIsDefinition(definition);
   checkPool(definition, options);
   const pool = new PoolState(definition, options);
-  // The supervisor's state takes exactly a plan; which supervisor it is depends on the routing.
-  const supervisor = owner.spawn(
-    pool.supervisor,
-    pool as never,
-    pool.supervisorOptions(),
-  ) as unknown as CellRef;
-  return pool.open(supervisor.cell) as unknown as PoolRef<D>;
+  const { spawner } = parent.type.runtime;
+  return pool.open(spawner.spawn(parent, pool.supervisor, pool.supervisorOptions())) as unknown as PoolRef<D>;
 }
 
 const POOL_RULES = {

@@ -49,7 +49,7 @@ export class ActorFailures {
     cell.ensureCold().failure = report;
     const parent = this.runtime.childLists.parentOf(cell.slot);
     if (parent === undefined) this.onGuardianFailed(report);
-    else parent.signal({ kind: 'child-failed', report });
+    else parent.putSignal({ kind: 'child-failed', report });
   }
 
   /** The parent's decision, in a turn of the failed actor. */
@@ -76,7 +76,7 @@ export class ActorFailures {
   private resumeChildren(cell: ActorCell): void {
     for (const child of this.runtime.childLists.childrenOf(cell)) {
       const report = child.cold?.failure;
-      if (report !== undefined) child.signal({ kind: 'directive', directive: 'resume', report });
+      if (report !== undefined) child.putSignal({ kind: 'directive', directive: 'resume', report });
     }
   }
 }

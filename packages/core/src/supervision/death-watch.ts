@@ -22,7 +22,7 @@ export class DeathWatch {
       watchers.watchers ??= new Map();
       watchers.watchers.set(watcher.ref, watched);
     } else if (!own.watching.has(cell.ref)) {
-      watcher.signal({ kind: 'terminated', ref: watched, reason: cell.stopReason });
+      watcher.putSignal({ kind: 'terminated', ref: watched, reason: cell.stopReason });
     }
     own.watching.add(cell.ref);
   }
@@ -52,7 +52,7 @@ export class DeathWatch {
   announce(cell: ActorCell, cold: ColdState, reason: StopReason): void {
     this.forget(cell);
     for (const [watcher, ref] of cold.watchers ?? [])
-      watcher.cell.signal({ kind: 'terminated', ref, reason });
+      watcher.cell.putSignal({ kind: 'terminated', ref, reason });
     cold.watchers = undefined;
   }
 }

@@ -105,8 +105,8 @@ export class GroupRestart {
     if (awaited === this.awaited && (toRest === undefined) === this.replacing) return;
     this.awaited = awaited;
     this.replacing = toRest === undefined;
-    if (toRest === undefined) awaited?.cell.signal({ kind: 'replace' });
-    else toRest.cell.signal({ kind: 'directive', directive: 'restart', report: this.report });
+    if (toRest === undefined) awaited?.cell.putSignal({ kind: 'replace' });
+    else toRest.cell.putSignal({ kind: 'directive', directive: 'restart', report: this.report });
   }
 
   private nextToRest(): CellRef | undefined {

@@ -112,7 +112,7 @@ export class Supervisor {
     const { child } = report;
     switch (decision.directive) {
       case 'resume':
-        return child.signal({ kind: 'directive', directive: 'resume', report });
+        return child.putSignal({ kind: 'directive', directive: 'resume', report });
       case 'escalate':
         return this.escalate(parent, report, decision);
       case 'stop':
@@ -162,7 +162,7 @@ export class Supervisor {
     const [alone] = concerned;
     if (concerned.length === 1 && alone !== undefined) {
       const { ref } = alone;
-      return () => ref.cell.signal({ kind: 'directive', directive: 'restart', report });
+      return () => ref.cell.putSignal({ kind: 'directive', directive: 'restart', report });
     }
     for (const cell of concerned) cell.markFailed();
     const isReplaced = (cell: ActorCell): boolean =>

@@ -12,7 +12,7 @@ export type RigHandler = (payload: unknown, abort: AbortSignal) => unknown;
 
 const Rigged = defineActor('rigged', {
   state: (args: { readonly handle: RigHandler }) => args,
-  handlers: { work: (ctx, payload: unknown) => ctx.state.handle(payload, ctx.abort) },
+  handlers: { work: (ctx, payload: unknown) => ctx.state.handle(payload, ctx.signal) },
   retryable: ['work'],
 });
 
@@ -71,6 +71,7 @@ export function createMiddlewareRig(
     ran.push(payload);
     return options.handle === undefined ? payload : options.handle(payload, abort);
   };
-  const spawn = (name: string): ActorRef<typeof Rigged> => test.system.spawn(Rigged, { handle }, { name });
+  const spawn = (name: string): ActorRef<typeof Rigged> =>
+    test.system.spawn(Rigged, { args: { handle }, name });
   return { ...test, ref: spawn('rigged'), ran, outcomes, deadLetters, suspensions, failures, spawn };
 }

@@ -1,4 +1,5 @@
-import type { AnyDefinition, HandlersFor } from '../define/actor-definition.js';
+import type { ActorContext } from '../define/actor-context.js';
+import type { AnyDefinition } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
 import type { ActorRef } from '../ref/actor-ref.js';
 import type { ActorSystem } from '../system.js';
@@ -25,15 +26,15 @@ export function spawnProbe<D extends AnyDefinition>(
 ): Probe<D> {
   const received: Recorded[] = [];
   const answers = new Map<string, unknown>();
-  const handlers: Record<string, HandlersFor<undefined>[string]> = {};
+  const handlers: Record<string, (ctx: ActorContext, payload?: unknown) => unknown> = {};
   for (const message of definition['~handlerNames']) {
-    handlers[message] = (_ctx: unknown, payload?: unknown): unknown => {
+    handlers[message] = (_ctx, payload) => {
       received.push({ message, payload });
       return answers.get(message);
     };
   }
   const Recorder = defineActor(`probe of ${definition.name}`, { handlers });
-  const ref = system.spawn(Recorder, undefined, { name });
+  const ref = system.spawn(Recorder, { name });
   return {
     ref: ref as unknown as ActorRef<D>,
     received,

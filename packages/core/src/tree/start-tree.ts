@@ -1,13 +1,13 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
-import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
+import { checkSpawnOptions, type SpawnOptionsWithArgs } from '../define/spawn-options.js';
 import { supervisionPolicy } from '../define/supervision-policy.js';
 import { TreeError } from '../errors/error-classes.js';
 import { checkOption } from '../option-check.js';
 import type { ActorRef, AnyRef } from '../ref/actor-ref.js';
 import type { CellRef } from '../ref/cell-ref.js';
-import { checkPool, type Spawner } from '../routing/pool.js';
+import { checkPool } from '../routing/pool.js';
 import { PoolState } from '../routing/pool-state.js';
 import type { PoolRef } from '../routing/router-ref.js';
 import type { ChildSpec, PoolSpec, SupervisorSpec, TreeNode } from './tree-spec.js';
@@ -23,13 +23,16 @@ export interface RunningTree<D extends AnyDefinition = AnyDefinition> {
   pool<K extends D>(definition: K, path?: string): PoolRef<K>;
 }
 
-/** Starts the tree under a system or an actor: every supervisor before its children, siblings in order. */
-export function startTree<D extends AnyDefinition>(owner: Spawner, tree: SupervisorSpec<D>): RunningTree<D> {
+/** Starts the tree under an actor: every supervisor before its children, siblings in order. */
+export function startTree<D extends AnyDefinition>(
+  parent: ActorCell,
+  tree: SupervisorSpec<D>,
+): RunningTree<D> {
   for (const { node } of walkTree(tree)) checkOptions(node);
   const branch = new Branch(tree);
-  const ref = owner.spawn(Supervisor, branch, branch.options()) as unknown as CellRef;
-  fillOrKill(branch, ref.cell);
-  return new Running(tree, ref, branch) as unknown as RunningTree<D>;
+  const root = parent.type.runtime.spawner.spawn(parent, Supervisor, branch.options());
+  fillOrKill(branch, root);
+  return new Running(tree, root.ref, branch) as unknown as RunningTree<D>;
 }
 
 function checkOptions(node: TreeNode): void {
@@ -78,9 +81,9 @@ class Branch {
     }
   }
 
-  options(): SpawnOptions {
+  options(): SpawnOptionsWithArgs {
     const { name, restart, significant, policy } = this.spec;
-    return { name, restart, significant, supervise: policy };
+    return { args: this, name, restart, significant, supervise: policy };
   }
 
   fill(cell: ActorCell): void {
@@ -104,8 +107,8 @@ class Branch {
 
   private startChild(parent: ActorCell, node: ChildSpec): CellRef {
     const { name, restart, significant, definition, args } = node;
-    const options = { name, restart, significant };
-    return parent.type.runtime.spawner.spawn(parent, definition, args, options, this.refs.get(node)).ref;
+    const options = { args, name, restart, significant };
+    return parent.type.runtime.spawner.spawn(parent, definition, options, this.refs.get(node)).ref;
   }
 
   /** The ref of a pool is its router; behind it is the pool's supervisor. */
@@ -115,7 +118,6 @@ class Branch {
       parent.type.runtime.spawner.spawn(
         parent,
         pool.supervisor,
-        pool,
         pool.supervisorOptions(),
         pool.supervisorRef,
       ),
@@ -124,13 +126,7 @@ class Branch {
 
   private startBranch(parent: ActorCell, node: SupervisorSpec): CellRef {
     const branch = this.branches.get(node) as Branch;
-    const cell = parent.type.runtime.spawner.spawn(
-      parent,
-      Supervisor,
-      branch,
-      branch.options(),
-      this.refs.get(node),
-    );
+    const cell = parent.type.runtime.spawner.spawn(parent, Supervisor, branch.options(), this.refs.get(node));
     branch.fill(cell);
     return cell.ref;
   }

@@ -1,7 +1,8 @@
 import { isLegalName, NAME_RULE } from '../actor-name-rule.js';
-import type { AnyDefinition, ArgsOf, SpawnArgs } from '../define/actor-definition.js';
+import type { AnyDefinition, SpawnParameters } from '../define/actor-definition.js';
 import type { RestartType, SupervisionPolicy } from '../define/supervision-policy.js';
 import { TreeError } from '../errors/error-classes.js';
+import { anything, checkOptions } from '../option-check.js';
 import type { PoolOptions } from '../routing/pool.js';
 
 export interface ChildOptions {
@@ -56,14 +57,17 @@ type DefinitionsIn<N> =
         ? Extract<D, AnyDefinition>
         : never;
 
+/** The values are checked when the tree is started. */
+const CHILD_RULES = { args: anything, name: anything, restart: anything, significant: anything };
+
 /** An actor at a place in the tree. */
 export function child<D extends AnyDefinition>(
   definition: D,
-  ...rest: SpawnArgs<ArgsOf<D>, ChildOptions>
+  ...[options]: SpawnParameters<D, ChildOptions>
 ): ChildSpec<D> {
-  const [args, options = {}] = rest;
-  const place = placeOf(options, definition.name, 'transient');
-  return Object.freeze({ kind: 'child', definition, args, ...place });
+  checkOptions('child', options ?? {}, CHILD_RULES);
+  const place = placeOf(options ?? {}, definition.name, 'transient');
+  return Object.freeze({ kind: 'child', definition, args: options?.args, ...place });
 }
 
 /**

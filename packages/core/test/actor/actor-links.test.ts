@@ -110,10 +110,10 @@ links('a name can be watched', async () => {
     seen.push(ref === undefined ? 'none' : ref.path);
     if (seen.length === 2) throw new Error('a watcher that throws delays no other');
   });
-  const first = world.system.spawn(Peer, undefined, { name: 'p' });
+  const first = world.system.spawn(Peer, { name: 'p' });
   void world.system.stop(first);
   await world.settle();
-  world.system.spawn(defineActor('other', { handlers: {} }), undefined, { name: 'p' });
+  world.system.spawn(defineActor('other', { handlers: {} }), { name: 'p' });
   end();
   assert.equal(seen, ['none', '/p', 'none', 'none']);
 });
@@ -121,7 +121,7 @@ links('a name can be watched', async () => {
 links('the watcher of a name knows its current actor, whatever other watchers do', async () => {
   await using world = createTestSystem();
   const { system } = world;
-  const respawn = (): unknown => system.spawn(Peer, undefined, { name: 'p' });
+  const respawn = (): unknown => system.spawn(Peer, { name: 'p' });
   let spawned = 0;
   system.watchName(Peer, 'p', (ref) => {
     if (ref !== undefined || spawned === 2) return;

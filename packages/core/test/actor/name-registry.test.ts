@@ -9,13 +9,13 @@ const registry = suite('registry');
 const Child = defineActor('child', { handlers: { ping: () => 'pong' } });
 const Parent = defineActor('parent', {
   handlers: {
-    spawn: (ctx, name: string) => ctx.spawn(Child, undefined, { name }).path,
+    spawn: (ctx, name: string) => ctx.spawn(Child, { name }).path,
   },
 });
 
 registry('`lookup` finds a living actor by its path and checks its definition', async () => {
   await using test = createTestSystem();
-  const child = test.system.spawn(Child, undefined, { name: 'ann' });
+  const child = test.system.spawn(Child, { name: 'ann' });
   assert.is(test.system.lookup(Child, 'ann'), child);
   assert.is(test.system.lookup(Child, '/ann'), child);
   assert.is(test.system.lookup(Child, 'bob'), undefined);
@@ -31,22 +31,22 @@ registry('`lookup` finds a living actor by its path and checks its definition', 
 
 registry('a name is unique among living siblings, not among other or ended actors', async () => {
   await using test = createTestSystem();
-  const first = test.system.spawn(Child, undefined, { name: 'ann' });
+  const first = test.system.spawn(Child, { name: 'ann' });
   try {
-    test.system.spawn(Child, undefined, { name: 'ann' });
+    test.system.spawn(Child, { name: 'ann' });
     assert.unreachable();
   } catch (error) {
     assert.instance(error, NameTakenError);
     assert.is((error as NameTakenError).path, '/ann');
   }
   assert.is(test.system.stats().actors, 2, 'no actor was created');
-  const parent = test.system.spawn(Parent, undefined, { name: 'p' });
+  const parent = test.system.spawn(Parent, { name: 'p' });
   const path = parent.ask.spawn('ann');
   await test.settle();
   assert.is(await path, '/p/ann');
   void test.system.stop(first);
   await test.settle();
-  const second = test.system.spawn(Child, undefined, { name: 'ann' });
+  const second = test.system.spawn(Child, { name: 'ann' });
   assert.is(test.system.lookup(Child, 'ann'), second);
 });
 
@@ -63,20 +63,20 @@ registry('illegal names are refused before an actor is created', async () => {
     null as unknown as string,
   ]) {
     try {
-      test.system.spawn(Child, undefined, { name });
+      test.system.spawn(Child, { name });
       assert.unreachable(String(name));
     } catch (error) {
       assert.instance(error, OptionError, String(name));
     }
   }
   assert.is(test.system.stats().actors, 1);
-  test.system.spawn(Child, undefined, { name: 'A-z_0.9:@' });
+  test.system.spawn(Child, { name: 'A-z_0.9:@' });
 });
 
 registry('a name is free again as soon as its actor has stopped', async () => {
   await using test = createTestSystem();
   for (let i = 0; i < 100; i += 1) {
-    const ref = test.system.spawn(Child, undefined, { name: 'again' });
+    const ref = test.system.spawn(Child, { name: 'again' });
     const stopped = test.system.stop(ref);
     await test.settle();
     await stopped;
@@ -100,10 +100,10 @@ registry('the watcher of a name is notified of every change', async () => {
   await using test = createTestSystem();
   const notified: (string | undefined)[] = [];
   const end = runtimeOf(test.system).registry.watch('ann', (ref) => notified.push(ref?.id));
-  const first = test.system.spawn(Child, undefined, { name: 'ann' });
+  const first = test.system.spawn(Child, { name: 'ann' });
   void test.system.stop(first);
   await test.settle();
-  const second = test.system.spawn(Child, undefined, { name: 'ann' });
+  const second = test.system.spawn(Child, { name: 'ann' });
   end();
   void test.system.stop(second);
   await test.settle();

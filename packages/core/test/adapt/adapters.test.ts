@@ -6,7 +6,6 @@ import {
   fromReducer,
   MisuseError,
   OptionError,
-  spawnPool,
   toActor,
   UndeliveredError,
 } from '@troupe/core';
@@ -25,7 +24,7 @@ const Tally = fromReducer(
 
 adapt('a reducer becomes an actor', async () => {
   await using world = createTestSystem();
-  const tally = world.system.spawn(Tally, { from: 5 });
+  const tally = world.system.spawn(Tally, { args: { from: 5 } });
   tally.tell.dispatch({ kind: 'add', n: 2 });
   const seven = tally.ask.get();
   tally.tell.dispatch({ kind: 'clear' });
@@ -65,7 +64,7 @@ class NamedBasket extends Basket {
 adapt('a class becomes an actor, inherited methods included', async () => {
   const Actor = fromClass('basket', NamedBasket, { mailbox: { capacity: 10 } });
   await using world = createTestSystem();
-  const basket = world.system.spawn(Actor, { owner: 'ann' });
+  const basket = world.system.spawn(Actor, { args: { owner: 'ann' } });
   basket.tell.put('apple');
   const [list, count, who] = [basket.ask.list(), basket.ask.count(), basket.ask.who()];
   await world.settle();
@@ -298,7 +297,7 @@ adapt(
     for (const isPool of [false, true]) {
       gates.length = 0;
       await using world = createTestSystem();
-      const slow = isPool ? spawnPool(world.system, Slow, { size: 1 }) : world.system.spawn(Slow);
+      const slow = isPool ? world.system.spawnPool(Slow, { size: 1 }) : world.system.spawn(Slow);
       const abort = new AbortController();
       const transfer = toActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal: abort.signal });
       await world.settle();

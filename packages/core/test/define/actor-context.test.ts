@@ -30,7 +30,7 @@ const uses: Readonly<Record<string, (ctx: ActorContext, other: ReturnType<typeof
 };
 
 function spawnOther(test: ReturnType<typeof createTestSystem>) {
-  return test.system.spawn(Other, undefined, { name: 'other' });
+  return test.system.spawn(Other, { name: 'other' });
 }
 
 for (const how of ['restart', 'stop'] as const) {
@@ -57,7 +57,7 @@ for (const how of ['restart', 'stop'] as const) {
       if (event.kind === 'stale-context') reports.push(event.what);
       if (event.kind === 'dead-letter') letters.push(event.letter.reason);
     });
-    const ref = test.system.spawn(Stale, undefined, { name: 'stale' });
+    const ref = test.system.spawn(Stale, { name: 'stale' });
     ref.tell.keep();
     await test.settle();
     const stale = kept as unknown as ActorContext;
@@ -83,7 +83,7 @@ for (const how of ['restart', 'stop'] as const) {
       .ping()
       .catch((error: { code: string }) => error.code);
     assert.is(await asked, 'ERR_STALE_CONTEXT');
-    assert.is(stale.abort.aborted, true);
+    assert.is(stale.signal.aborted, true);
     await test.settle();
     assert.is(test.system.stats().timers, 0);
     if (how === 'restart') {
@@ -121,8 +121,8 @@ cell('a continuation of the previous incarnation cannot change the state of the 
     },
     supervise: { strategy: 'one-for-all' },
     started(ctx) {
-      ctx.spawn(Actor, undefined, { name: 'actor' });
-      ctx.spawn(Bomb, undefined, { name: 'bomb' });
+      ctx.spawn(Actor, { name: 'actor' });
+      ctx.spawn(Bomb, { name: 'bomb' });
     },
   });
   const Bomb = defineActor('bomb', {
@@ -133,7 +133,7 @@ cell('a continuation of the previous incarnation cannot change the state of the 
     },
   });
   await using test = createTestSystem();
-  test.system.spawn(Parent, undefined, { name: 'p' });
+  test.system.spawn(Parent, { name: 'p' });
   await test.settle();
   const actor = test.system.lookup(Actor, 'p/actor');
   actor?.tell.slow();
@@ -158,7 +158,7 @@ cell('a context has self, parent, children, path, clock, random numbers and a lo
   const Parent = defineActor('parent', {
     handlers: {
       record(ctx) {
-        const child = ctx.spawn(Child, undefined, { name: 'c' });
+        const child = ctx.spawn(Child, { name: 'c' });
         child.tell.record();
         ctx.log.info('hello', { n: 1 });
         seen.push([ctx.path, ctx.parent, ctx.children.map((ref) => ref.path), ctx.now()]);
@@ -168,7 +168,7 @@ cell('a context has self, parent, children, path, clock, random numbers and a lo
     },
   });
   await test.advance(12);
-  test.system.spawn(Parent, undefined, { name: 'p' }).tell.record();
+  test.system.spawn(Parent, { name: 'p' }).tell.record();
   await test.settle();
   assert.equal(seen, [
     ['/p', undefined, ['/p/c'], 12],
@@ -201,7 +201,7 @@ cell('a ref stays valid over restarts and keeps the path of its actor after the 
       ping: () => 'pong',
     },
   });
-  const ref = test.system.spawn(Actor, undefined, { name: 'a' });
+  const ref = test.system.spawn(Actor, { name: 'a' });
   const { id } = ref;
   ref.tell.fail();
   const pong = ref.ask.ping();

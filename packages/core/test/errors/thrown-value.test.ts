@@ -284,14 +284,14 @@ errors('every error of the message path occurs in a test and has its fields', as
         kept = ctx as unknown as ActorContext;
       },
       watch: (ctx) => ctx.watch(ctx.self),
-      bear: (ctx) => void ctx.spawn(Actor, undefined, { name: 'child' }).tell.text(),
+      bear: (ctx) => void ctx.spawn(Actor, { name: 'child' }).tell.text(),
     },
     supervise: { decide: () => 'escalate' },
   });
   const Other = defineActor('other', { handlers: {} });
-  const ref = test.system.spawn(Actor, undefined, { name: 'a' });
-  attempt(() => test.system.spawn(Actor, undefined, { name: 'a' }));
-  attempt(() => test.system.spawn(Actor, undefined, { name: '/' }));
+  const ref = test.system.spawn(Actor, { name: 'a' });
+  attempt(() => test.system.spawn(Actor, { name: 'a' }));
+  attempt(() => test.system.spawn(Actor, { name: '/' }));
   attempt(() => test.system.lookup(Other, 'a'));
   for (const asked of [ref.ask.text(), ref.ask.own()]) asked.catch(note);
   ref.tell.watch();
@@ -301,11 +301,11 @@ errors('every error of the message path occurs in a test and has its fields', as
   attempt(() => kept?.stop());
   test.system.ask(ref, { withinMs: 7 }).hang().catch(note);
   test.system
-    .spawn(Actor, undefined, { middleware: [slow] })
+    .spawn(Actor, { middleware: [slow] })
     .ask.hang()
     .catch(note);
   test.system
-    .spawn(Actor, undefined, { middleware: [bad] })
+    .spawn(Actor, { middleware: [bad] })
     .ask.hang()
     .catch(note);
   await test.advance(10);

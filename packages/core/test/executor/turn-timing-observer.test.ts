@@ -52,9 +52,9 @@ function workerOf(host: ManualHost) {
 
 /** Quick turns around a long one, too few for the executor to read the clock in between. */
 function bursts({ host, system, Worker }: SlowTurns): () => void {
-  const quick = Array.from({ length: 10 }, (_, i) => system.spawn(Worker, undefined, { name: `quick-${i}` }));
-  const slow = system.spawn(Worker, undefined, { name: 'slow' });
-  const last = system.spawn(Worker, undefined, { name: 'last' });
+  const quick = Array.from({ length: 10 }, (_, i) => system.spawn(Worker, { name: `quick-${i}` }));
+  const slow = system.spawn(Worker, { name: 'slow' });
+  const last = system.spawn(Worker, { name: 'last' });
   host.turn();
   return () => {
     for (const ref of quick) ref.tell.work(0);
@@ -78,7 +78,7 @@ observer('a long run of several turns is reported as such, and the next one name
 observer('a single long turn is reported at once with its actor', () => {
   const fixture = slowTurns();
   const burst = bursts(fixture);
-  const alone = fixture.system.spawn(fixture.Worker, undefined, { name: 'alone' });
+  const alone = fixture.system.spawn(fixture.Worker, { name: 'alone' });
   fixture.host.turn();
   alone.tell.work(150);
   fixture.host.turn();
@@ -91,7 +91,7 @@ observer('timing of single turns ends after some thousand turns', () => {
   const fixture = slowTurns();
   const burst = bursts(fixture);
   burst();
-  const quick = fixture.system.spawn(fixture.Worker, undefined, { name: 'idle' });
+  const quick = fixture.system.spawn(fixture.Worker, { name: 'idle' });
   for (let i = 0; i < 6_000; i += 1) {
     quick.tell.work(0);
     fixture.host.turn();

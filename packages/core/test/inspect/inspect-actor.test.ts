@@ -31,7 +31,7 @@ function only(view: ActorView, path: string): ActorView {
 inspect('`inspect` shows the tree with handled messages and restarts', async () => {
   await using world = createTestSystem();
   const app = world.system.start(
-    supervisor('app', {}, [child(Clerk, undefined, { name: 'a' }), child(Clerk, undefined, { name: 'b' })]),
+    supervisor('app', {}, [child(Clerk, { name: 'a' }), child(Clerk, { name: 'b' })]),
   );
   const a = app.get(Clerk, 'a');
   a.tell.add();
@@ -54,7 +54,7 @@ inspect('`inspect` shows the tree with handled messages and restarts', async () 
 
 inspect('`inspect` says why an actor is not running and for how long', async () => {
   await using world = createTestSystem();
-  const clerk = world.system.spawn(Clerk, undefined, { name: 'c' });
+  const clerk = world.system.spawn(Clerk, { name: 'c' });
   clerk.tell.slow(new Promise(() => undefined));
   clerk.tell.add();
   await world.advance(250);
@@ -62,7 +62,7 @@ inspect('`inspect` says why an actor is not running and for how long', async () 
   assert.equal(awaiting.status, ['awaiting']);
   assert.equal(awaiting.notRunning, { why: 'running slow for 250 ms', forMs: 250 });
   assert.is(awaiting.depth, 1);
-  const other = world.system.spawn(Clerk, undefined, { name: 'd' });
+  const other = world.system.spawn(Clerk, { name: 'd' });
   world.system.suspend(other, 'audit');
   await world.advance(40);
   const suspended = world.system.inspect({ under: other });
@@ -96,7 +96,7 @@ inspect('`inspect` limits levels and children and counts the omitted ones', asyn
       },
     },
   });
-  const parent = world.system.spawn(Parent, undefined, { name: 'p' });
+  const parent = world.system.spawn(Parent, { name: 'p' });
   parent.tell.fill(5);
   await world.settle();
   const view = world.system.inspect({ under: parent, childrenMax: 2 });
@@ -109,9 +109,7 @@ inspect('`inspect` limits levels and children and counts the omitted ones', asyn
 
 inspect('the tree is printed as text', async () => {
   await using world = createTestSystem();
-  const app = world.system.start(
-    supervisor('app', {}, [child(Clerk, undefined, { name: 'a' }), child(Clerk)]),
-  );
+  const app = world.system.start(supervisor('app', {}, [child(Clerk, { name: 'a' }), child(Clerk)]));
   app.get(Clerk, 'a').tell.add();
   app.get(Clerk, 'clerk').tell.slow(new Promise(() => undefined));
   await world.advance(5);
@@ -128,7 +126,7 @@ inspect('the tree is printed as text', async () => {
 
 inspect('an actor that has ended can still be inspected', async () => {
   await using world = createTestSystem();
-  const clerk = world.system.spawn(Clerk, undefined, { name: 'x' });
+  const clerk = world.system.spawn(Clerk, { name: 'x' });
   void world.system.stop(clerk);
   await world.settle();
   assert.is(world.system.inspect({ under: clerk }).activity, 'stopped');
@@ -137,7 +135,7 @@ inspect('an actor that has ended can still be inspected', async () => {
 inspect('inspecting an ended actor shows nothing of the next actor in its slot', async () => {
   await using world = createTestSystem();
   for (const how of ['stop', 'drain', 'kill'] as const) {
-    const gone = world.system.spawn(Clerk, undefined, { name: how });
+    const gone = world.system.spawn(Clerk, { name: how });
     void world.system[how](gone);
     await world.settle();
     const next = world.system.spawn(Clerk);

@@ -31,8 +31,8 @@ function watched(options: Parameters<typeof createTestSystem>[0] = {}) {
   test.system.subscribe((event) => {
     if (event.kind === 'failed') failures.push(event);
   });
-  const last = test.system.spawn(Last, undefined, { name: 'last' });
-  const first = test.system.spawn(First, { last }, { name: 'first' });
+  const last = test.system.spawn(Last, { name: 'last' });
+  const first = test.system.spawn(First, { args: { last }, name: 'first' });
   return { test, failures, first, last };
 }
 
@@ -93,7 +93,7 @@ messageHistory('messages of an ended sender are not attributed to the next actor
   await test.settle();
   void test.system.stop(first);
   await test.settle();
-  const next = test.system.spawn(First, { last }, { name: 'next' });
+  const next = test.system.spawn(First, { args: { last }, name: 'next' });
   assert.is(next.id.split('.')[0], slot, 'the same slot');
   next.tell.begin();
   await test.settle();
@@ -112,7 +112,7 @@ messageHistory('the message history has no messages of the previous actor in the
   await test.settle();
   void test.system.stop(last);
   await test.settle();
-  const next = test.system.spawn(Last, undefined, { name: 'next' });
+  const next = test.system.spawn(Last, { name: 'next' });
   assert.is(next.id.split('.')[0], slot, 'the same slot');
   next.tell.crash();
   await test.settle();

@@ -25,7 +25,7 @@ function open(warn: { turnMs?: number; queueMs?: number } | false) {
   world.system.subscribe((event) => {
     if (event.kind === 'long-turn' || event.kind === 'queue-delay') events.push(event);
   });
-  return { world, host, events, slow: world.system.spawn(slowOn(host), undefined, { name: 'slow' }) };
+  return { world, host, events, slow: world.system.spawn(slowOn(host), { name: 'slow' }) };
 }
 
 warnings('a long turn is reported with its actor and message', async () => {
@@ -113,7 +113,7 @@ warnings(
         },
       },
     });
-    const slow = system.spawn(Slow, undefined, { name: 'slow' });
+    const slow = system.spawn(Slow, { name: 'slow' });
     await slow.ask.work(80);
     await new Promise<void>((resolve) => {
       setImmediate(resolve);

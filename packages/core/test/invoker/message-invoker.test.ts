@@ -255,7 +255,7 @@ invoker('a hook that throws is a failure of its actor, never of the sender', asy
       },
     };
     const test = createTestSystem();
-    const ref = test.system.spawn(Actor, undefined, { middleware: [bad] });
+    const ref = test.system.spawn(Actor, { middleware: [bad] });
     const failures: string[] = [];
     test.system.subscribe((event) => {
       if (event.kind === 'failed') failures.push((event.error as { code?: string }).code ?? '');
@@ -275,7 +275,7 @@ invoker('an invalid verdict refuses the message and is a failure of its middlewa
   for (const verdict of [Promise.resolve(), { verdict: 'maybe' }, 7, { verdict: 'hold' }]) {
     const bad = { name: 'bad', beforeMessage: () => verdict } as unknown as Middleware;
     const test = createTestSystem();
-    const ref = test.system.spawn(Actor, undefined, { middleware: [bad] });
+    const ref = test.system.spawn(Actor, { middleware: [bad] });
     const letters: string[] = [];
     test.system.subscribe((event) => {
       if (event.kind === 'dead-letter') letters.push(event.letter.reason);

@@ -41,7 +41,7 @@ awaiting('a stop during an asynchronous handler begins at once and lets the hand
   const Worker = defineActor('worker', {
     handlers: {
       async work(ctx) {
-        ctx.abort.addEventListener('abort', () => log.push('abort'));
+        ctx.signal.addEventListener('abort', () => log.push('abort'));
         await until.promise;
         log.push('finished');
         return 'done';
@@ -223,7 +223,7 @@ awaiting('the error of a handler whose actor was killed or restarted is logged',
     test.host.logged
       .filter(({ fields }) => (fields.error as Error | undefined)?.message === 'late')
       .map(({ message }) => message);
-  const killed = test.system.spawn(Slow, undefined, { name: 'killed' });
+  const killed = test.system.spawn(Slow, { name: 'killed' });
   const first = deferred();
   killed.tell.hold(first.promise);
   await test.settle();
@@ -234,7 +234,7 @@ awaiting('the error of a handler whose actor was killed or restarted is logged',
   assert.is(lines().length, 1);
   assert.match(lines()[0] ?? '', '/killed');
   assert.match(lines()[0] ?? '', 'late');
-  const timed = test.system.spawn(Slow, undefined, { name: 'timed' });
+  const timed = test.system.spawn(Slow, { name: 'timed' });
   const second = deferred();
   timed.tell.hold(second.promise);
   await test.advance(10);
@@ -286,7 +286,7 @@ awaiting(
     assert.is(lines(), 2, 'killed');
     steps.resolve();
     await test.settle();
-    const timed = test.system.spawn(Slow, undefined, { middleware: limit });
+    const timed = test.system.spawn(Slow, { middleware: limit });
     const third = deferred();
     timed.tell.query(third.promise);
     await test.advance(10);

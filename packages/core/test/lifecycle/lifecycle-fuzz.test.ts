@@ -72,7 +72,7 @@ class Forest {
     });
     const watcher = system.spawn(Watcher);
     this.watch = (ref) => watcher.tell.watch(ref);
-    for (let i = 0; i < 3; i += 1) this.workers.push(system.spawn(Node, { depth: 2 }));
+    for (let i = 0; i < 3; i += 1) this.workers.push(system.spawn(Node, { args: { depth: 2 } }));
     system.subscribe((event) => {
       if (event.kind === 'stopped') this.ended.add(event.path);
     });
@@ -96,7 +96,8 @@ class Forest {
           forest.watch(ctx.self);
         }
         if (ctx.state.depth > 0 && forest.workers.length < 12) {
-          for (let i = 0; i < 2; i += 1) forest.workers.push(ctx.spawn(Node, { depth: ctx.state.depth - 1 }));
+          for (let i = 0; i < 2; i += 1)
+            forest.workers.push(ctx.spawn(Node, { args: { depth: ctx.state.depth - 1 } }));
         }
         return forest.mood(ctx, 'started');
       },

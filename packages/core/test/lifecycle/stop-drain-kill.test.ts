@@ -39,7 +39,7 @@ lifecycle('a stop runs `stopping`, stops children in reverse start order, then r
     handlers: { note: () => void log.push('message') },
     started(ctx) {
       log.push('started');
-      for (const name of ['first', 'second', 'third']) ctx.spawn(Child, { name });
+      for (const name of ['first', 'second', 'third']) ctx.spawn(Child, { args: { name } });
     },
     stopping: () => void log.push('stopping'),
     stopped: () => void log.push('stopped parent'),
@@ -96,7 +96,7 @@ lifecycle(
     });
     await using test = createTestSystem();
     const events = kindsOf(test);
-    const ref = test.system.spawn(Failing, undefined, { name: 'f' });
+    const ref = test.system.spawn(Failing, { name: 'f' });
     const ok = ref.ask.ok();
     await test.settle();
     assert.is(await ok, true);
@@ -104,10 +104,10 @@ lifecycle(
     broken = 1_000;
     const Parent = defineActor('parent', {
       handlers: { children: (ctx) => ctx.children.length },
-      started: (ctx) => void ctx.spawn(Failing, undefined, { name: 'f' }),
+      started: (ctx) => void ctx.spawn(Failing, { name: 'f' }),
       supervise: { decide: () => 'stop' },
     });
-    const parent = test.system.spawn(Parent, undefined, { name: 'p' });
+    const parent = test.system.spawn(Parent, { name: 'p' });
     await test.settle();
     const children = parent.ask.children();
     await test.settle();
@@ -141,7 +141,7 @@ for (const hook of ['started', 'stopping', 'stopped', 'restarting'] as const) {
         terminated: (ctx, { reason }) => void ctx.state.notices.push(reason),
       });
       await using test = createTestSystem();
-      const ref = test.system.spawn(Bad, undefined, { name: 'bad' });
+      const ref = test.system.spawn(Bad, { name: 'bad' });
       const watcher = test.system.spawn(Watcher);
       watcher.tell.watch(ref);
       if (hook === 'restarting') ref.tell.fail();
@@ -302,14 +302,14 @@ lifecycle('a kill waits neither for a handler nor for hooks, not even those of c
   assert.is(test.system.stats().actors, 1);
 });
 
-lifecycle('`ctx.abort` fires on stop, kill and restart, with or without a running handler', async () => {
+lifecycle('`ctx.signal` fires on stop, kill and restart, with or without a running handler', async () => {
   for (const how of ['stop', 'kill', 'restart'] as const) {
     const test = createTestSystem();
     let signal: AbortSignal | undefined;
     const Holder = defineActor('holder', {
       handlers: {
         hold: (ctx) => {
-          signal = ctx.abort;
+          signal = ctx.signal;
         },
         fail: (): never => {
           throw new Error('x');
@@ -366,11 +366,11 @@ lifecycle('a failed actor handles no message before its parent has decided', asy
   });
   const Parent = defineActor('parent', {
     handlers: { wait: async () => decision.promise },
-    started: (ctx) => void ctx.spawn(Child, undefined, { name: 'child' }),
+    started: (ctx) => void ctx.spawn(Child, { name: 'child' }),
     supervise: { backoff: { fromMs: 100, toMs: 100 } },
   });
   await using test = createTestSystem();
-  test.system.spawn(Parent, undefined, { name: 'parent' });
+  test.system.spawn(Parent, { name: 'parent' });
   await test.settle();
   const child = test.system.lookup(Child, 'parent/child');
   child?.tell.fail();

@@ -32,7 +32,7 @@ suspension('a suspended actor handles signals and no messages', async () => {
   const ref = test.system.spawn(Actor);
   const token = test.system.suspend(ref);
   for (const n of [1, 2, 3]) ref.tell.put(n);
-  cellOf(ref).signal({ kind: 'terminated', ref, reason: 'stopped' });
+  cellOf(ref).putSignal({ kind: 'terminated', ref, reason: 'stopped' });
   await test.settle();
   assert.equal(seenOf(ref), [-1]);
   token.resume();
@@ -158,7 +158,7 @@ suspension('events report a suspension with its reason and its duration', async 
     if (event.kind === 'suspended') events.push([event.path, event.reason]);
     if (event.kind === 'resumed') events.push([event.path, event.reason, event.ms]);
   });
-  const ref = test.system.spawn(Actor, undefined, { name: 'a' });
+  const ref = test.system.spawn(Actor, { name: 'a' });
   ref.tell.after(25);
   await test.advance(25);
   assert.equal(events, [

@@ -34,7 +34,7 @@ const Source = defineActor('source', {
 pressure('a muted sender does not run until the receiver has caught up', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
-  const source = test.system.spawn(Source, { to: sink });
+  const source = test.system.spawn(Source, { args: { to: sink } });
   source.tell.burst(10);
   source.tell.burst(10);
   test.step();
@@ -51,7 +51,7 @@ pressure('a muted sender does not run until the receiver has caught up', async (
 pressure('a muted actor handles signals: it can be stopped', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
-  const source = test.system.spawn(Source, { to: sink });
+  const source = test.system.spawn(Source, { args: { to: sink } });
   source.tell.burst(1_000);
   test.step();
   assert.is.not(cellOf(source).status & MUTED, 0);
@@ -67,13 +67,13 @@ pressure('a muted actor handles signals: it can be stopped', async () => {
 pressure('a receiver that awaits, is suspended or has failed mutes no sender', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
-  const source = test.system.spawn(Source, { to: sink });
+  const source = test.system.spawn(Source, { args: { to: sink } });
   test.system.suspend(sink);
   source.tell.burst(10);
   test.step();
   assert.is(cellOf(source).status & MUTED, 0);
   const awaiting = test.system.spawn(Sink);
-  const other = test.system.spawn(Source, { to: awaiting });
+  const other = test.system.spawn(Source, { args: { to: awaiting } });
   const until = deferred();
   awaiting.tell.wait(until.promise);
   await test.settle();
@@ -88,7 +88,7 @@ pressure('a receiver that begins to await or is suspended unmutes its senders', 
   for (const how of ['suspend', 'await'] as const) {
     const test = createTestSystem();
     const sink = test.system.spawn(Sink);
-    const source = test.system.spawn(Source, { to: sink });
+    const source = test.system.spawn(Source, { args: { to: sink } });
     const until = deferred();
     if (how === 'await') sink.tell.wait(until.promise);
     source.tell.burst(10);
@@ -116,17 +116,17 @@ pressure('a receiver that waits for a restart with its siblings unmutes its send
   const Parent = defineActor('parent', {
     handlers: {},
     started(ctx) {
-      ctx.spawn(Sink, undefined, { name: 'sink' });
-      ctx.spawn(Bomb, undefined, { name: 'bomb' });
+      ctx.spawn(Sink, { name: 'sink' });
+      ctx.spawn(Bomb, { name: 'bomb' });
     },
     supervise: { strategy: 'one-for-all', backoff: { fromMs: 10_000, toMs: 10_000 } },
   });
-  test.system.spawn(Parent, undefined, { name: 'p' });
+  test.system.spawn(Parent, { name: 'p' });
   await test.settle();
   const sink = test.system.lookup(Sink, 'p/sink');
   const bomb = test.system.lookup(Bomb, 'p/bomb');
   assert.ok(sink);
-  const source = test.system.spawn(Source, { to: sink });
+  const source = test.system.spawn(Source, { args: { to: sink } });
   bomb?.tell.go();
   source.tell.burst(200);
   await test.settle();
@@ -147,7 +147,7 @@ pressure('an actor that has muted senders is not muted itself', async () => {
     throughput: 1,
   });
   const middle = test.system.spawn(Middle);
-  const source = test.system.spawn(Source, { to: middle });
+  const source = test.system.spawn(Source, { args: { to: middle } });
   source.tell.burst(10);
   test.step();
   assert.is.not(cellOf(middle).status & OVERLOADED, 0);
@@ -277,7 +277,7 @@ pressure('muting cannot deadlock: in any graph of senders every message is handl
 pressure('a receiver that is suspended from outside unmutes its senders', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
-  const source = test.system.spawn(Source, { to: sink });
+  const source = test.system.spawn(Source, { args: { to: sink } });
   source.tell.burst(10);
   source.tell.burst(1);
   test.step();

@@ -222,9 +222,9 @@ delivery('a `send` that waits for room is accepted by the next incarnation', asy
 delivery('a dead letter has reason, receiver, message, payload and sender', async () => {
   await using test = createTestSystem();
   const letters = lettersOf(test);
-  const sink = test.system.spawn(defineSink('reject'), undefined, { name: 'sink' });
+  const sink = test.system.spawn(defineSink('reject'), { name: 'sink' });
   const Sender = defineActor('sender', { handlers: { go: () => sink.tell.put(7) } });
-  const sender = test.system.spawn(Sender, undefined, { name: 'sender' });
+  const sender = test.system.spawn(Sender, { name: 'sender' });
   void test.system.stop(sink);
   await test.settle();
   sender.tell.go();

@@ -101,10 +101,10 @@ const Late = defineActor('late', {
     heedful: (ctx, wait: Promise<void>) => {
       running += 1;
       most = Math.max(most, running);
-      const { abort } = ctx;
+      const { signal } = ctx;
       return new Promise<void>((resolve, reject) => {
         void wait.then(resolve);
-        abort.addEventListener('abort', () => {
+        signal.addEventListener('abort', () => {
           running -= 1;
           reject(new Error('gave up'));
         });

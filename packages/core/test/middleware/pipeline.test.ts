@@ -226,7 +226,7 @@ pipeline(
     };
     const Child = defineActor('child', {
       handlers: {
-        wait: (ctx) => new Promise((resolve) => ctx.abort.addEventListener('abort', resolve)),
+        wait: (ctx) => new Promise((resolve) => ctx.signal.addEventListener('abort', resolve)),
         boom: () => {
           throw new Error('boom');
         },
@@ -234,14 +234,14 @@ pipeline(
     });
     const Parent = defineActor('parent', {
       started: (ctx) => {
-        ctx.spawn(Child, undefined, { name: 'one' });
-        ctx.spawn(Child, undefined, { name: 'two' });
+        ctx.spawn(Child, { name: 'one' });
+        ctx.spawn(Child, { name: 'two' });
       },
       supervise: { strategy: 'one-for-all', restarts: 3, withinMs: 1_000 },
       handlers: {},
     });
     await using test = createTestSystem({ middleware: [seen] });
-    test.system.spawn(Parent, undefined, { name: 'p' });
+    test.system.spawn(Parent, { name: 'p' });
     await test.settle();
     test.system.lookup(Child, 'p/one')?.tell.wait();
     await test.settle();
@@ -276,13 +276,13 @@ pipeline('a subtree inherits its middleware, and one actor can have its own', as
   const Leaf = defineActor('leaf', { handlers: { poke: () => undefined } });
   const Guarded = defineActor('guarded', { handlers: { poke: () => undefined }, middleware: [note('own')] });
   const Branch = defineActor('branch', {
-    started: (ctx) => void ctx.spawn(Leaf, undefined, { name: 'leaf' }),
+    started: (ctx) => void ctx.spawn(Leaf, { name: 'leaf' }),
     handlers: { poke: () => undefined },
   });
   await using test = createTestSystem({ middleware: [note('system')] });
-  test.system.spawn(Branch, undefined, { name: 'branch', middleware: [note('subtree')] });
-  const outside = test.system.spawn(Leaf, undefined, { name: 'outside' });
-  const guarded = test.system.spawn(Guarded, undefined, { name: 'guarded' });
+  test.system.spawn(Branch, { name: 'branch', middleware: [note('subtree')] });
+  const outside = test.system.spawn(Leaf, { name: 'outside' });
+  const guarded = test.system.spawn(Guarded, { name: 'guarded' });
   await test.settle();
   test.system.lookup(Leaf, 'branch/leaf')?.tell.poke();
   outside.tell.poke();

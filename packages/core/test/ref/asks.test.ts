@@ -69,7 +69,7 @@ asks(
 
 asks('an ask of a handler that throws rejects with the cause', async () => {
   await using test = createTestSystem();
-  const ref = test.system.spawn(Clerk, undefined, { name: 'clerk' });
+  const ref = test.system.spawn(Clerk, { name: 'clerk' });
   const failed = failure(ref.ask.fail());
   await test.settle();
   const error = (await failed) as ActorFailedError;
@@ -81,7 +81,7 @@ asks('an ask of a handler that throws rejects with the cause', async () => {
 
 asks('an ask without a reply rejects at its deadline and says what the target was doing', async () => {
   await using test = createTestSystem();
-  const ref = test.system.spawn(Clerk, undefined, { name: 'clerk' });
+  const ref = test.system.spawn(Clerk, { name: 'clerk' });
   const first = failure(ref.ask.never());
   await test.advance(1_000);
   const second = failure(test.system.ask(ref, { withinMs: 500 }).echo(1));
@@ -170,7 +170,7 @@ asks(
   'an ask inside a handler inherits the deadline of the current ask, and is refused after it',
   async () => {
     await using test = createTestSystem();
-    const target = test.system.spawn(Clerk, undefined, { name: 'target' });
+    const target = test.system.spawn(Clerk, { name: 'target' });
     const until = deferred();
     const errors: AskTimeoutError[] = [];
     const Middle = defineActor('middle', {
@@ -216,7 +216,7 @@ asks('a cycle of asks is refused at once, with its path', async () => {
     },
   });
   const refs: Node[] = ['a', 'b', 'c'].map((name, i) =>
-    test.system.spawn(Ring, { next: () => refs[(i + 1) % 3] as Node }, { name }),
+    test.system.spawn(Ring, { args: { next: () => refs[(i + 1) % 3] as Node }, name }),
   );
   const open = (refs[0] as Node).ask.go(2);
   await test.settle();
@@ -269,7 +269,7 @@ const Peer = defineActor('peer', {
 type Peers = ActorRef<typeof Peer>;
 
 function peers(test: ReturnType<typeof createTestSystem>) {
-  const [a, b, c] = ['a', 'b', 'c'].map((name) => test.system.spawn(Peer, undefined, { name }));
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => test.system.spawn(Peer, { name }));
   return { a: a as Peers, b: b as Peers, c: c as Peers };
 }
 
@@ -324,12 +324,12 @@ asks(
       handlers: {
         ping: () => 'pong',
         async begin(ctx): Promise<string> {
-          const child = ctx.spawn(Child, { parent: () => Parent.self(ctx) });
+          const child = ctx.spawn(Child, { args: { parent: () => Parent.self(ctx) } });
           return ctx.ask(child).ready();
         },
       },
     });
-    const parent = system.spawn(Parent, undefined, { name: 'p' });
+    const parent = system.spawn(Parent, { name: 'p' });
     assert.is(await parent.ask.begin(), 'ready');
     assert.instance(ends[0], AskCycleError);
   },
@@ -467,7 +467,7 @@ asks('a deferred reply is given once, before or after the handler has returned i
 
 asks('an ask of an actor that has stopped or stops first rejects as undelivered', async () => {
   await using test = createTestSystem();
-  const ref = test.system.spawn(Clerk, undefined, { name: 'clerk' });
+  const ref = test.system.spawn(Clerk, { name: 'clerk' });
   test.system.suspend(ref);
   const waiting = failure(ref.ask.echo(1));
   void test.system.stop(ref);

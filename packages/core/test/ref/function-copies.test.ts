@@ -12,7 +12,7 @@ import { FunctionCopies } from '#src/ref/function-copies.js';
 const ownCopy = suite('own-copy');
 
 const program = `
-  import { createSystem, defineActor, spawnPool } from '@troupe/core';
+  import { createSystem, defineActor } from '@troupe/core';
   const system = createSystem();
   let sum = 0;
   for (let i = 0; i < 6; i += 1) {
@@ -29,7 +29,7 @@ const program = `
     if (adder.offer.add(1) !== 'accepted') throw new Error('not accepted');
     await plain.send.put(1);
     sum += await adder.ask.add(1) + await plain.ask.put(1);
-    const pool = spawnPool(system, Plain, { size: 2, routing: 'broadcast' });
+    const pool = system.spawnPool(Plain, { size: 2, routing: 'broadcast' });
     pool.tell.put(1);
     sum += await pool.ask.put(0);
   }

@@ -50,7 +50,7 @@ refClass("handlers can have the names of the ref's own properties", async () => 
       constructor: note('constructor'),
     },
   });
-  const ref = system.spawn(Awkward, undefined, { name: 'awkward' });
+  const ref = system.spawn(Awkward, { name: 'awkward' });
   ref.tell.path(1);
   ref.tell.tell(2);
   ref.tell.cell(3);

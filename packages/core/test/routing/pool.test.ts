@@ -1,4 +1,4 @@
-import { defineActor, NoRouteeError, OptionError, type PoolOptions, spawnPool } from '@troupe/core';
+import { defineActor, NoRouteeError, OptionError, type PoolOptions } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -31,7 +31,7 @@ const Worker = defineActor('worker', {
 function open(options: Partial<PoolOptions<typeof Worker>> = {}) {
   seen.length = 0;
   const world = createTestSystem({ seed: 7 });
-  const workers = spawnPool(world.system, Worker, {
+  const workers = world.system.spawnPool(Worker, {
     size: 3,
     name: 'workers',
     args: (index) => ({ index }),
@@ -264,12 +264,12 @@ pool('invalid options are refused before any actor is started', async () => {
   ];
   for (const options of bad) {
     assert.throws(
-      () => spawnPool(world.system, Worker, options as PoolOptions<typeof Worker>),
+      () => world.system.spawnPool(Worker, options as PoolOptions<typeof Worker>),
       (error: unknown) => error instanceof OptionError,
     );
   }
   assert.is(world.system.stats().actors, 1);
-  const one = spawnPool(world.system, Worker, { size: 1, args });
+  const one = world.system.spawnPool(Worker, { size: 1, args });
   assert.throws(() => one.resize(0), /whole number from 1 to 65536/);
 });
 
@@ -334,10 +334,10 @@ pool('an arguments function that throws reaches the caller and leaves the pool u
     if (index >= limit.most) throw new RangeError(`no ${index}`);
     return { index };
   };
-  assert.throws(() => spawnPool(world.system, Worker, { size: 3, name: 'workers', args }), /no 2/);
+  assert.throws(() => world.system.spawnPool(Worker, { size: 3, name: 'workers', args }), /no 2/);
   await world.advance(10_000);
   assert.is(world.system.stats().actors, 1);
-  const workers = spawnPool(world.system, Worker, { size: 2, name: 'workers', args });
+  const workers = world.system.spawnPool(Worker, { size: 2, name: 'workers', args });
   assert.throws(() => workers.resize(4), /no 2/);
   assert.is(workers.size, 2);
   assert.is(workers.routees.length, 2);
@@ -354,7 +354,7 @@ pool('a pool whose routees cannot be spawned leaves no actor behind', async () =
   const twice = { name: 'twice', beforeTurn: () => undefined };
   await using world = createTestSystem({ middleware: [twice] });
   const Own = defineActor('own', { handlers: {}, middleware: [twice] });
-  assert.throws(() => spawnPool(world.system, Own, { size: 1, name: 'own' }), /used once/);
+  assert.throws(() => world.system.spawnPool(Own, { size: 1, name: 'own' }), /used once/);
   await world.advance(10_000);
   assert.is(world.system.stats().actors, 1);
 });
@@ -369,7 +369,7 @@ pool('shrinking a pool skips routees that have already ended', async () => {
   const { timers } = world.system.stats();
   assert.is(timers, 0, 'no timer waits for its end');
   // The next routee may use the same slot.
-  const replacement = world.system.spawn(Worker, { index: 9 });
+  const replacement = world.system.spawn(Worker, { args: { index: 9 } });
   await world.advance(60_000);
   const who = replacement.ask.who();
   await world.settle();
@@ -414,7 +414,7 @@ pool('the watcher of a name is notified with the pool that has it', async () => 
   const others: unknown[] = [];
   world.system.watchName(Worker, 'workers', (ref) => notified.push(ref));
   world.system.watchName(defineActor('other', { handlers: {} }), 'workers', (ref) => others.push(ref));
-  const workers = spawnPool(world.system, Worker, {
+  const workers = world.system.spawnPool(Worker, {
     size: 1,
     name: 'workers',
     args: (index) => ({ index }),
@@ -432,7 +432,7 @@ pool('handlers of a pool can have any name', async () => {
   const Any = defineActor('any', {
     handlers: { router: () => 'router', terms: () => 'terms', members: () => 'members', pool: () => 'pool' },
   });
-  const any = spawnPool(world.system, Any, { size: 1 });
+  const any = world.system.spawnPool(Any, { size: 1 });
   any.tell.router();
   any.all.terms();
   assert.is(any.offer.router(), 'accepted');
@@ -446,7 +446,7 @@ pool('pull pools with equal mailboxes share one actor type', async () => {
   const types = new Set(
     [{ capacity: 7 }, { capacity: 7 }, { capacity: 8 }].map((mailbox) => {
       const args = (index: number) => ({ index });
-      return cellOf(spawnPool(world.system, Worker, { size: 1, args, routing: { pull: {} }, mailbox })).type;
+      return cellOf(world.system.spawnPool(Worker, { size: 1, args, routing: { pull: {} }, mailbox })).type;
     }),
   );
   assert.is(types.size, 2);

@@ -17,7 +17,7 @@ const Echo = defineActor('echo', {
 
 group('a router skips routees that have ended', async () => {
   await using world = createTestSystem();
-  const [a, b] = ['a', 'b'].map((tag) => world.system.spawn(Echo, { tag }));
+  const [a, b] = ['a', 'b'].map((tag) => world.system.spawn(Echo, { args: { tag } }));
   const both = router(Echo, [a, b] as NonNullable<typeof a>[]);
   void world.system.stop(a as NonNullable<typeof a>);
   await world.settle();
@@ -38,7 +38,7 @@ group('a router with no routees is refused', () => {
 
 group('invalid use of a router is refused with a typed error', async () => {
   await using world = createTestSystem();
-  const refs = [world.system.spawn(Echo, { tag: 'a' })];
+  const refs = [world.system.spawn(Echo, { args: { tag: 'a' } })];
   for (const bad of [
     () => router(Echo, undefined as never),
     () => router(Echo, [{}] as never),
@@ -56,7 +56,7 @@ group('invalid use of a router is refused with a typed error', async () => {
 
 group('a router is no actor: it cannot be watched or stopped', async () => {
   await using world = createTestSystem();
-  const one = router(Echo, [world.system.spawn(Echo, { tag: 'a' })]);
+  const one = router(Echo, [world.system.spawn(Echo, { args: { tag: 'a' } })]);
   assert.throws(
     () => world.system.stop(one),
     (error: unknown) => error instanceof MisuseError,

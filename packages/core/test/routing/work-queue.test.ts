@@ -1,4 +1,4 @@
-import { defineActor, type PullOptions, spawnPool } from '@troupe/core';
+import { defineActor, type PullOptions } from '@troupe/core';
 import { createTestSystem, SeededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -33,7 +33,7 @@ function open(size: number, options: PullOptions = {}, restart: 'permanent' | 't
   resolvers = new Map();
   crashes = 0;
   const world = createTestSystem();
-  const workers = spawnPool(world.system, Worker, {
+  const workers = world.system.spawnPool(Worker, {
     size,
     restart,
     name: 'pool',
@@ -257,7 +257,7 @@ pull('work survives a restart of the pool itself', async () => {
   await using world = createTestSystem();
   const Parent = defineActor('parent', {
     handlers: {
-      open: (ctx) => spawnPool(ctx, Worker, { size: 1, routing: { pull: {} }, supervise: { restarts: 0 } }),
+      open: (ctx) => ctx.spawnPool(Worker, { size: 1, routing: { pull: {} }, supervise: { restarts: 0 } }),
     },
     supervise: { restarts: 3 },
   });
@@ -312,7 +312,7 @@ pull('every ask is answered and all work is done, whatever happens to the worker
         },
       },
     });
-    const workers = spawnPool(world.system, Unreliable, {
+    const workers = world.system.spawnPool(Unreliable, {
       size: 1 + below(4),
       routing: { pull: { window: 1 + below(3), attempts: 100 } },
       supervise: { restarts: 1_000_000, ...(below(2) === 0 ? { backoff: { fromMs: 3, toMs: 3 } } : {}) },
@@ -361,7 +361,7 @@ pull('work that a living worker refuses is not reassigned', async () => {
     ],
   });
   await using world = createTestSystem();
-  const workers = spawnPool(world.system, Choosy, { size: 2, routing: { pull: { attempts: 3 } } });
+  const workers = world.system.spawnPool(Choosy, { size: 2, routing: { pull: { attempts: 3 } } });
   const replies = [12, 13, 14].map((n) =>
     workers.ask.job(n).catch((error: { code: string; reason: string }) => [error.code, error.reason]),
   );
@@ -372,7 +372,7 @@ pull('work that a living worker refuses is not reassigned', async () => {
 
 pull('work that exceeds `queuedMax` is refused, not retried for ever', async () => {
   await using world = createTestSystem({ queuedMax: 5 });
-  const workers = spawnPool(world.system, Worker, { size: 2, routing: { pull: {} } });
+  const workers = world.system.spawnPool(Worker, { size: 2, routing: { pull: {} } });
   const Sink = defineActor('sink', { handlers: { put: (_ctx, _n: number) => undefined } });
   const sink = world.system.spawn(Sink);
   const tokens = [sink, ...workers.routees].map((ref) => world.system.suspend(ref));

@@ -1,4 +1,4 @@
-import { type AnyRef, defineActor, MisuseError, spawnPool } from '@troupe/core';
+import { type AnyRef, defineActor, MisuseError } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -46,7 +46,7 @@ deathWatch('a watcher is notified exactly once how the actor ended, also when it
   await using test = createTestSystem();
   const watcher = test.system.spawn(Watcher);
   for (const how of ['stop', 'drain', 'kill'] as const) {
-    const target = test.system.spawn(Target, undefined, { name: how });
+    const target = test.system.spawn(Target, { name: how });
     watcher.tell.watch(target);
     await test.settle();
     watcher.tell.watch(target);
@@ -59,7 +59,7 @@ deathWatch('a watcher is notified exactly once how the actor ended, also when it
 
 deathWatch('a watcher of an actor that has already ended is notified at once', async () => {
   await using test = createTestSystem();
-  const target = test.system.spawn(Target, undefined, { name: 'm' });
+  const target = test.system.spawn(Target, { name: 'm' });
   void test.system.kill(target);
   await test.settle();
   const watcher = test.system.spawn(Watcher);
@@ -69,7 +69,7 @@ deathWatch('a watcher of an actor that has already ended is notified at once', a
 
 deathWatch('a watcher that watches again before its notification is notified once', async () => {
   await using test = createTestSystem();
-  const target = test.system.spawn(Target, undefined, { name: 'm' });
+  const target = test.system.spawn(Target, { name: 'm' });
   void test.system.kill(target);
   await test.settle();
   const Twice = defineActor('twice', {
@@ -101,7 +101,7 @@ deathWatch('a watcher that watches again before its notification is notified onc
 
 deathWatch('a watch outlives restarts of the watched actor without notifications', async () => {
   await using test = createTestSystem();
-  const target = test.system.spawn(Target, undefined, { name: 'm' });
+  const target = test.system.spawn(Target, { name: 'm' });
   const watcher = test.system.spawn(Watcher);
   watcher.tell.watch(target);
   await test.settle();
@@ -113,7 +113,7 @@ deathWatch('a watch outlives restarts of the watched actor without notifications
 
 deathWatch('neither an unwatched actor nor a restart of the watcher leads to a notification', async () => {
   await using test = createTestSystem();
-  const [first, second] = ['first', 'second'].map((name) => test.system.spawn(Target, undefined, { name }));
+  const [first, second] = ['first', 'second'].map((name) => test.system.spawn(Target, { name }));
   const watcher = test.system.spawn(Watcher);
   for (const ref of [first, second]) {
     watcher.tell.watch(ref as AnyRef);
@@ -155,7 +155,7 @@ deathWatch(
   'a notification is never lost to a full mailbox, a suspension or an awaiting handler',
   async () => {
     await using test = createTestSystem();
-    const target = test.system.spawn(Target, undefined, { name: 'm' });
+    const target = test.system.spawn(Target, { name: 'm' });
     const watcher = test.system.spawn(Watcher);
     watcher.tell.watch(target);
     await test.settle();
@@ -183,12 +183,12 @@ deathWatch(
 deathWatch('a failed watcher is notified when it is resumed', async () => {
   const Parent = defineActor('parent', {
     handlers: {},
-    started: (ctx) => void ctx.spawn(Watcher, undefined, { name: 'w' }),
+    started: (ctx) => void ctx.spawn(Watcher, { name: 'w' }),
     supervise: { decide: () => 'resume' },
   });
   await using test = createTestSystem();
-  const target = test.system.spawn(Target, undefined, { name: 'm' });
-  test.system.spawn(Parent, undefined, { name: 'p' });
+  const target = test.system.spawn(Target, { name: 'm' });
+  test.system.spawn(Parent, { name: 'p' });
   await test.settle();
   const watcher = test.system.lookup(Watcher, 'p/w');
   assert.ok(watcher);
@@ -236,7 +236,7 @@ deathWatch('the watcher of a pool is notified with the watched ref, and nothing 
     terminated: (_ctx, { ref }) => void refs.push(ref),
   });
   const observer = test.system.spawn(Observer);
-  const ended = spawnPool(test.system, Target, { size: 2 });
+  const ended = test.system.spawnPool(Target, { size: 2 });
   observer.tell.watch(ended);
   await test.settle();
   void test.system.stop(ended);
@@ -246,14 +246,14 @@ deathWatch('the watcher of a pool is notified with the watched ref, and nothing 
   assert.is(refs.length, 2);
   assert.ok(refs.every((ref) => ref === ended));
   assert.is(cellOf(observer).cold?.watching?.size, 0);
-  const unwatched = spawnPool(test.system, Target, { size: 2 });
+  const unwatched = test.system.spawnPool(Target, { size: 2 });
   observer.tell.watch(unwatched);
   observer.tell.unwatch(unwatched);
   await test.settle();
   void test.system.stop(unwatched);
   await test.settle();
   assert.is(refs.length, 2);
-  const linked = spawnPool(test.system, Target, { size: 2 });
+  const linked = test.system.spawnPool(Target, { size: 2 });
   observer.tell.link(linked);
   await test.settle();
   void test.system.stop(observer);

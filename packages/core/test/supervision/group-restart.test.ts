@@ -41,11 +41,12 @@ const machine = (strategy: 'one-for-all' | 'rest-for-one', cType: 'transient' | 
   defineActor('machine', {
     handlers: {
       build: (ctx): Refs => ({
-        a: ctx.spawn(Part, { name: 'a' }),
-        b: ctx.spawn(Part, { name: 'b' }),
-        c: ctx.spawn(Part, { name: 'c' }, { restart: cType }),
+        a: ctx.spawn(Part, { args: { name: 'a' } }),
+        b: ctx.spawn(Part, { args: { name: 'b' } }),
+        c: ctx.spawn(Part, { args: { name: 'c' }, restart: cType }),
       }),
-      enlarge: (ctx) => [ctx.spawn(Part, { name: 'd' }), ctx.spawn(Part, { name: 'e' })] as const,
+      enlarge: (ctx) =>
+        [ctx.spawn(Part, { args: { name: 'd' } }), ctx.spawn(Part, { args: { name: 'e' } })] as const,
     },
     supervise: { strategy, restarts: 3, withinMs: 1_000 },
   });
@@ -53,7 +54,7 @@ const machine = (strategy: 'one-for-all' | 'rest-for-one', cType: 'transient' | 
 async function build(...args: Parameters<typeof machine>) {
   const world = createTestSystem();
   bRestarting = undefined;
-  const parent = world.system.spawn(machine(...args), undefined, { name: 'm' });
+  const parent = world.system.spawn(machine(...args), { name: 'm' });
   const built = parent.ask.build();
   await world.settle();
   lines.length = 0;
@@ -250,7 +251,7 @@ group('after random failures, stops, drains and kills every sibling has ended or
       handlers: {
         spawnChildren: (ctx) =>
           Array.from({ length: 2 + below(4) }, () =>
-            ctx.spawn(Child, undefined, { restart: types[below(3)] ?? 'transient' }),
+            ctx.spawn(Child, { restart: types[below(3)] ?? 'transient' }),
           ),
         stopChild(ctx, at: number) {
           const child = ctx.children[at];
@@ -390,7 +391,7 @@ group('the abort signal fires when an idle actor without children is stopped', a
   const Background = defineActor('background', {
     handlers: {
       begin(ctx) {
-        signal = ctx.abort;
+        signal = ctx.signal;
       },
     },
   });

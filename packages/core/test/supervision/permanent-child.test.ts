@@ -31,8 +31,7 @@ const Child = defineActor('child', {
 
 const Parent = defineActor('parent', {
   handlers: {
-    spawnChild: (ctx, restart: 'permanent' | 'transient' | 'temporary') =>
-      ctx.spawn(Child, undefined, { restart }),
+    spawnChild: (ctx, restart: 'permanent' | 'transient' | 'temporary') => ctx.spawn(Child, { restart }),
     stopChild(ctx) {
       const [first] = ctx.children;
       if (first !== undefined) ctx.stop(first);
@@ -43,7 +42,7 @@ const Parent = defineActor('parent', {
 
 async function open(restart: 'permanent' | 'transient' | 'temporary') {
   const world = createTestSystem();
-  const parent = world.system.spawn(Parent, undefined, { name: 'parent' });
+  const parent = world.system.spawn(Parent, { name: 'parent' });
   const spawned = parent.ask.spawnChild(restart);
   await world.settle();
   journal.length = 0;
@@ -125,7 +124,7 @@ permanent('a permanent child that ends too often fails its parent', async () => 
 
 permanent('a top-level actor that the system stops stays stopped, permanent or not', async () => {
   await using world = createTestSystem();
-  const child = world.system.spawn(Child, undefined, { restart: 'permanent' });
+  const child = world.system.spawn(Child, { restart: 'permanent' });
   const stopped = world.system.stop(child);
   await world.settle();
   assert.is(await stopped, 'stopped');
@@ -159,7 +158,7 @@ permanent('the watcher of a permanent child is not notified when the child is st
 permanent('a spawn with an unknown restart type is refused', async () => {
   await using world = createTestSystem();
   assert.throws(
-    () => world.system.spawn(Child, undefined, { restart: 'always' as 'permanent' }),
+    () => world.system.spawn(Child, { restart: 'always' as 'permanent' }),
     (error: { code?: string }) => error.code === 'ERR_OPTION',
   );
   assert.is(world.system.stats().actors, 1);

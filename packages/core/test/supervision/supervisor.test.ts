@@ -33,11 +33,11 @@ async function parentWithChildren(supervise: SupervisionPolicy, root: Supervisio
   const Parent = defineActor('parent', {
     handlers: { children: (ctx) => ctx.children.map((ref) => ref.path) },
     started(ctx) {
-      for (const name of ['a', 'b', 'c']) ctx.spawn(Child, undefined, { name });
+      for (const name of ['a', 'b', 'c']) ctx.spawn(Child, { name });
     },
     supervise,
   });
-  const parent = test.system.spawn(Parent, undefined, { name: 'p' });
+  const parent = test.system.spawn(Parent, { name: 'p' });
   await test.settle();
   const child = (name: string) => {
     const ref = test.system.lookup(Child, `p/${name}`);
@@ -208,11 +208,11 @@ supervisor(
     const test = createTestSystem({ host });
     const Parent = defineActor('parent', {
       handlers: { wait: () => new Promise<void>(() => undefined), put: () => undefined },
-      started: (ctx) => void ctx.spawn(Child, undefined, { name: 'c' }),
+      started: (ctx) => void ctx.spawn(Child, { name: 'c' }),
       mailbox: { capacity: 1, overflow: 'reject' },
       stopWithinMs: 10,
     });
-    const parent = test.system.spawn(Parent, undefined, { name: 'p' });
+    const parent = test.system.spawn(Parent, { name: 'p' });
     await test.settle();
     parent.tell.wait();
     await test.settle();
@@ -231,9 +231,9 @@ supervisor('the end of a significant child ends its parent', async () => {
   await using test = createTestSystem();
   const Parent = defineActor('parent', {
     handlers: {},
-    started: (ctx) => void ctx.spawn(Child, undefined, { name: 'c', significant: true }),
+    started: (ctx) => void ctx.spawn(Child, { name: 'c', significant: true }),
   });
-  const parent = test.system.spawn(Parent, undefined, { name: 'p' });
+  const parent = test.system.spawn(Parent, { name: 'p' });
   await test.settle();
   const child = test.system.lookup(Child, 'p/c');
   assert.ok(child);

@@ -14,7 +14,7 @@ const One = defineActor('one', {
 async function orderOf(seed: number | undefined): Promise<string> {
   const log: string[] = [];
   await using test = createTestSystem(seed === undefined ? {} : { seed });
-  for (const name of 'abcdefghij') test.system.spawn(One, { name, log }).tell.go();
+  for (const name of 'abcdefghij') test.system.spawn(One, { args: { name, log } }).tell.go();
   await test.settle();
   return log.join('');
 }
@@ -80,7 +80,7 @@ testing('`advance` settles after each timer, at its time, and at the end', async
 testing('`step` runs one turn and `settle` all turns and promises, without moving time', async () => {
   await using test = createTestSystem();
   const log: string[] = [];
-  const refs = ['a', 'b'].map((name) => test.system.spawn(One, { name, log }));
+  const refs = ['a', 'b'].map((name) => test.system.spawn(One, { args: { name, log } }));
   for (const ref of refs) ref.tell.go();
   assert.is(test.step(), true);
   assert.equal(log, ['a']);

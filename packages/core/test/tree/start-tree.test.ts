@@ -1,4 +1,4 @@
-import { child, defineActor, OptionError, pool, startTree, supervisor, TreeError } from '@troupe/core';
+import { child, defineActor, OptionError, pool, supervisor, TreeError } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -35,7 +35,7 @@ const Other = defineActor('other', { handlers: { ping: () => 'pong' } });
 const part = (
   name: string,
   options: { restart?: 'permanent' | 'transient' | 'temporary'; significant?: boolean } = {},
-) => child(Part, { name }, { name, ...options });
+) => child(Part, { args: { name }, name, ...options });
 
 running('siblings start in order and stop in reverse order', async () => {
   journal.length = 0;
@@ -147,8 +147,8 @@ running('refs stay valid when a supervisor is restarted with its subtree', async
 running('an actor can start a tree as its child', async () => {
   await using world = createTestSystem();
   const spec = supervisor('app', {}, [part('a')]);
-  const Owner = defineActor('owner', { handlers: { open: (ctx) => startTree(ctx, spec).get(Part).path } });
-  const path = world.system.spawn(Owner, undefined, { name: 'owner' }).ask.open();
+  const Owner = defineActor('owner', { handlers: { open: (ctx) => ctx.start(spec).get(Part).path } });
+  const path = world.system.spawn(Owner, { name: 'owner' }).ask.open();
   await world.settle();
   assert.is(await path, '/owner/app/a');
 });
@@ -184,8 +184,8 @@ running('a tree with invalid arguments or options starts no actor', async () => 
     pool(Other, { size: 1, restart: 'never' as 'permanent' }),
     pool(Other, { size: 1, supervise: { restarts: -1 } }),
     pool(Other, { size: 1, routing: { pull: {} }, mailbox: { capacity: 0 } }),
-    child(Other, undefined, { restart: 'never' as 'permanent' }),
-    child(Other, undefined, { significant: 1 as unknown as boolean }),
+    child(Other, { restart: 'never' as 'permanent' }),
+    child(Other, { significant: 1 as unknown as boolean }),
   ];
   for (const last of bad) {
     const tree = supervisor('app', {}, [part('a'), supervisor('sub', {}, [part('b'), last])]);

@@ -21,11 +21,11 @@ const Leader = defineActor('leader', { handlers: { ping: () => 'pong' } });
 const Worker = defineActor('worker', { handlers: { ping: () => 'pong' } });
 
 const app = supervisor('app', { strategy: 'rest-for-one', restarts: 3, withinMs: 1_000 }, [
-  child(Wal, { dir: '/data' }, { significant: true }),
-  child(Leader, undefined, { restart: 'permanent' }),
+  child(Wal, { args: { dir: '/data' }, significant: true }),
+  child(Leader, { restart: 'permanent' }),
   supervisor('workers', { backoff: { fromMs: 10, toMs: 100, jitter: 0.2 } }, [
     pool(Worker, { size: 4, routing: 'least-loaded' }),
-    child(Worker, undefined, { name: 'spare', restart: 'temporary' }),
+    child(Worker, { name: 'spare', restart: 'temporary' }),
   ]),
 ]);
 
@@ -49,11 +49,11 @@ tree('equal trees have no difference', () => {
 
 tree('a difference has the path, the property and both values', () => {
   const next = supervisor('app', { strategy: 'rest-for-one', restarts: 5, withinMs: 1_000 }, [
-    child(Leader, undefined, { restart: 'permanent' }),
-    child(Wal, { dir: '/other' }, { significant: true }),
+    child(Leader, { restart: 'permanent' }),
+    child(Wal, { args: { dir: '/other' }, significant: true }),
     supervisor('workers', { backoff: { fromMs: 10, toMs: 100, jitter: 0.2 } }, [
       pool(Worker, { size: 8, routing: 'least-loaded' }),
-      child(Leader, undefined, { name: 'deputy' }),
+      child(Leader, { name: 'deputy' }),
     ]),
   ]);
   assert.equal(diffTrees(app, next), [
@@ -97,7 +97,7 @@ tree('an illegal name is refused', () => {
       (error: unknown) => error instanceof TreeError,
     );
     assert.throws(
-      () => child(Leader, undefined, { name }),
+      () => child(Leader, { name }),
       (error: unknown) => error instanceof TreeError,
     );
   }

@@ -1,11 +1,4 @@
-import {
-  type ActorContext,
-  type ActorDefinition,
-  type ActorRef,
-  type ActorSystem,
-  defineActor,
-  type Host,
-} from '@troupe/core';
+import { type Actor, type ActorRef, type ActorSystem, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host-adapter.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { ClientHello, ToClient } from '../protocol/client-messages.js';
@@ -24,35 +17,37 @@ export interface ClientState {
   readonly link: ActorLink;
 }
 
-type Context = ActorContext<ClientState>;
-
-const handlers = {
-  run(_ctx: Context, task: () => void) {
-    task();
-  },
-  lost(ctx: Context) {
-    ctx.state.client.disconnected();
-  },
-  reconnect(ctx: Context) {
-    ctx.state.client.connect();
-  },
+/** The messages of a client. */
+export interface ClientProtocol {
+  run(task: () => void): void;
+  lost(): void;
+  reconnect(): void;
   /** A file could not be read while it was sent. */
-  payloadLost(ctx: Context, { payload, error }: { readonly payload: StoredPayload; readonly error: Error }) {
-    ctx.state.client.payloadLost(payload, error);
-  },
+  payloadLost(lost: { readonly payload: StoredPayload; readonly error: Error }): void;
   /** A message of an earlier connection is dropped. */
-  fromLeader(
-    ctx: Context,
-    { message, port }: { readonly message: ToClient; readonly port: PeerPort<ToClient> },
-  ) {
-    if (port === ctx.state.link.port) ctx.state.client.fromLeader(message);
-  },
-};
+  fromLeader(received: { readonly message: ToClient; readonly port: PeerPort<ToClient> }): void;
+}
 
 /** Holds a client's session with the leader. Its promises are in {@link Client}. */
-export const ClientActor: ActorDefinition<typeof handlers, ClientState, ClientState> = defineActor('client', {
+export const ClientActor: Actor<ClientProtocol, ClientState> = defineActor.of<ClientProtocol>()('client', {
   state: (args: ClientState) => args,
-  handlers,
+  handlers: {
+    run(_ctx, task) {
+      task();
+    },
+    lost(ctx) {
+      ctx.state.client.disconnected();
+    },
+    reconnect(ctx) {
+      ctx.state.client.connect();
+    },
+    payloadLost(ctx, { payload, error }) {
+      ctx.state.client.payloadLost(payload, error);
+    },
+    fromLeader(ctx, { message, port }) {
+      if (port === ctx.state.link.port) ctx.state.client.fromLeader(message);
+    },
+  },
   mailbox: { capacity: 65_536, overflow: 'grow' },
   started(ctx) {
     ctx.state.client.connect();
@@ -95,7 +90,7 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
       close: () => args.onClose?.(),
     },
   });
-  const ref = spawn(ClientActor, { client, link });
+  const ref = spawn(ClientActor, { args: { client, link } });
   link.run = (task) => ref.tell.run(task);
   link.open = (hello) => {
     const port: PeerPort<ToClient> = { ref, write: (message) => ref.tell.fromLeader({ message, port }) };

@@ -77,7 +77,7 @@ export class EmbeddedJobs implements AsyncDisposable {
           this.spawn = spawn;
           resolve();
         };
-        this.system.spawn(WorkerClientSupervisor, { onReady }, { name: 'roles' });
+        this.system.spawn(WorkerClientSupervisor, { args: { onReady }, name: 'roles' });
       });
     } catch (error) {
       this.closing = Promise.resolve();
@@ -102,14 +102,16 @@ export class EmbeddedJobs implements AsyncDisposable {
     const { name = 'embedded', handlers, onFailure, ...settings } = options;
     const spawn = this.spawn as ActorSystem['spawn'];
     const ref = spawn(WorkerActor, {
-      worker: this.workersStarted === 0 ? name : `${name}-${this.workersStarted + 1}`,
-      handlers,
-      // The handlers share this process with the leader: work withheld would delay acknowledgements too.
-      settings: withDefaults({ ...DEFAULT_WORKER_SETTINGS, cpuCap: 1 }, settings),
-      load: nodeLoadMeter(),
-      onFailure,
-      host: this.host,
-      leader: this.leader.tell,
+      args: {
+        worker: this.workersStarted === 0 ? name : `${name}-${this.workersStarted + 1}`,
+        handlers,
+        // The handlers share this process with the leader: work withheld would delay acknowledgements too.
+        settings: withDefaults({ ...DEFAULT_WORKER_SETTINGS, cpuCap: 1 }, settings),
+        load: nodeLoadMeter(),
+        onFailure,
+        host: this.host,
+        leader: this.leader.tell,
+      },
     });
     this.workersStarted += 1;
     this.workers.add(ref);

@@ -1,4 +1,4 @@
-import { type ActorContext, type ActorDefinition, type AnyRef, defineActor, type Host } from '@troupe/core';
+import { type Actor, type AnyRef, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host-adapter.js';
 import type { PayloadStore } from '../job/payload-store.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
@@ -25,7 +25,7 @@ export interface LeaderArgs extends Omit<LeaderOptions, 'host'> {
 
 type AnyPort = PeerPort<ToClient> | PeerPort<ToWorker>;
 
-export class LeaderActorState {
+class LeaderActorState {
   readonly args: LeaderArgs;
   readonly sessions = new Map<AnyPort, Session | HeartbeatSession>();
   private opened: Leader | undefined = undefined;
@@ -59,124 +59,113 @@ export class LeaderActorState {
   }
 }
 
-type Context = ActorContext<LeaderActorState>;
-
-const handlers = {
-  run(_ctx: Context, task: () => void) {
-    task();
-  },
-  helloClient(
-    ctx: Context,
-    { hello, port }: { readonly hello: ClientHello; readonly port: PeerPort<ToClient> },
-  ) {
-    ctx.state.closeSessionsOf(port.ref);
-    ctx.state.sessions.set(port, ctx.state.leader.openClient(hello, port));
-    ctx.watch(port.ref);
-  },
-  fromClient(
-    ctx: Context,
-    { message, port }: { readonly message: ClientMessage; readonly port: PeerPort<ToClient> },
-  ) {
-    const session = ctx.state.sessions.get(port);
-    if (session !== undefined) ctx.state.leader.fromClient(session as ClientSession, message);
-  },
-  helloWorker(
-    ctx: Context,
-    { hello, port }: { readonly hello: WorkerHello; readonly port: PeerPort<ToWorker> },
-  ) {
-    ctx.state.closeSessionsOf(port.ref);
-    const { payloads } = ctx.state.leader;
-    // Only a connection of the full dialect reads from the disk while it writes.
-    const needsInline = port.streams !== true && payloads !== undefined;
-    const lost: PayloadLost = (payload) => LeaderActor.self(ctx).tell.payloadLost({ ...payload, port });
-    const workerPort = needsInline ? new InlinePayloadPort(port, payloads, lost) : port;
-    ctx.state.sessions.set(port, ctx.state.leader.openWorker(hello, workerPort));
-    ctx.watch(port.ref);
-  },
-  fromWorker(
-    ctx: Context,
-    { message, port }: { readonly message: WorkerMessage; readonly port: PeerPort<ToWorker> },
-  ) {
-    const session = ctx.state.sessions.get(port);
-    if (session?.kind === 'worker') ctx.state.leader.fromWorker(session, message);
-  },
-  helloHeartbeat(
-    ctx: Context,
-    { hello, port }: { readonly hello: HeartbeatHello; readonly port: PeerPort<ToWorker> },
-  ) {
-    ctx.state.closeSessionsOf(port.ref);
-    ctx.state.sessions.set(port, ctx.state.leader.openHeartbeat(hello, port));
-    ctx.watch(port.ref);
-  },
-  fromHeartbeat(
-    ctx: Context,
-    { report, port }: { readonly report: LoopBlocked; readonly port: PeerPort<ToWorker> },
-  ) {
-    const session = ctx.state.sessions.get(port);
-    // The latest hello of a connection decides whether it is a worker or the heartbeat of one.
-    if (session?.kind === 'heartbeat') ctx.state.leader.fromHeartbeat(session, report);
-  },
+/** The messages of the leader. */
+export interface LeaderProtocol {
+  run(task: () => void): void;
+  helloClient(opened: { readonly hello: ClientHello; readonly port: PeerPort<ToClient> }): void;
+  fromClient(received: { readonly message: ClientMessage; readonly port: PeerPort<ToClient> }): void;
+  helloWorker(opened: { readonly hello: WorkerHello; readonly port: PeerPort<ToWorker> }): void;
+  fromWorker(received: { readonly message: WorkerMessage; readonly port: PeerPort<ToWorker> }): void;
+  helloHeartbeat(opened: { readonly hello: HeartbeatHello; readonly port: PeerPort<ToWorker> }): void;
+  fromHeartbeat(received: { readonly report: LoopBlocked; readonly port: PeerPort<ToWorker> }): void;
   /** The payload of a job that was to be written to a worker is damaged or missing. */
-  payloadLost(ctx: Context, { port, ...lost }: LostPayload & { readonly port: AnyPort }) {
-    const session = ctx.state.sessions.get(port);
-    if (session?.kind === 'worker') ctx.state.leader.payloadLost(session, lost);
-  },
-  payloads: (ctx: Context): PayloadStore | undefined => ctx.state.leader.payloads,
+  payloadLost(lost: LostPayload & { readonly port: AnyPort }): void;
+  payloads(): PayloadStore | undefined;
   /** The connection behind a port is lost. */
-  lost(ctx: Context, port: AnyPort) {
-    const session = ctx.state.sessions.get(port);
-    ctx.state.sessions.delete(port);
-    if (session !== undefined) ctx.state.leader.closed(session);
-  },
-  overview: (ctx: Context): LeaderOverview => ctx.state.leader.overview(),
+  lost(port: AnyPort): void;
+  overview(): LeaderOverview;
   /** Refuses new work from now on. */
-  drain(ctx: Context) {
-    ctx.state.leader.drain();
-  },
+  drain(): void;
   /** Answers once every staged record is durable and the journal is closed. */
-  close(ctx: Context) {
-    const closed = ctx.later<Error | null>();
-    ctx.state.leader.stop((error) => closed.reply(error));
-    return closed;
-  },
-};
+  close(): Error | null;
+}
 
 /**
  * The actor around the leader's state machine. Callbacks of the journal and of timers are messages like all
  * others.
  */
-export const LeaderActor: ActorDefinition<typeof handlers, LeaderActorState, LeaderArgs> = defineActor(
-  'leader',
-  {
-    state: (args: LeaderArgs) => new LeaderActorState(args),
-    handlers,
-    // Bounded by the credit of workers and by the submits a client may have unanswered.
-    mailbox: { capacity: 65_536, overflow: 'grow' },
-    started(ctx) {
-      const { state } = ctx;
-      const tell = LeaderActor.self(ctx).tell;
-      return new Promise<void>((resolve, reject) => {
-        const openJournal: OpenJournal = (reader, done) => {
-          state.args.openJournal(reader, (error, journal) => {
-            if (journal === undefined) done(error);
-            else done(null, actorJournal(journal, state, tell));
-          });
-        };
-        openLeader(
-          { ...state.args, host: actorHost(state.args.host, tell), openJournal },
-          (error, leader) => {
-            if (leader === undefined) return reject(error);
-            state.leader = leader;
-            resolve();
-          },
-        );
-      });
+export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<LeaderProtocol>()('leader', {
+  state: (args: LeaderArgs) => new LeaderActorState(args),
+  handlers: {
+    run(_ctx, task) {
+      task();
     },
-    terminated(ctx, { ref }) {
-      ctx.state.closeSessionsOf(ref);
+    helloClient(ctx, { hello, port }) {
+      ctx.state.closeSessionsOf(port.ref);
+      ctx.state.sessions.set(port, ctx.state.leader.openClient(hello, port));
+      ctx.watch(port.ref);
+    },
+    fromClient(ctx, { message, port }) {
+      const session = ctx.state.sessions.get(port);
+      if (session !== undefined) ctx.state.leader.fromClient(session as ClientSession, message);
+    },
+    helloWorker(ctx, { hello, port }) {
+      ctx.state.closeSessionsOf(port.ref);
+      const { payloads } = ctx.state.leader;
+      // Only a connection of the full dialect reads from the disk while it writes.
+      const needsInline = port.streams !== true && payloads !== undefined;
+      const lost: PayloadLost = (payload) => ctx.self.tell.payloadLost({ ...payload, port });
+      const workerPort = needsInline ? new InlinePayloadPort(port, payloads, lost) : port;
+      ctx.state.sessions.set(port, ctx.state.leader.openWorker(hello, workerPort));
+      ctx.watch(port.ref);
+    },
+    fromWorker(ctx, { message, port }) {
+      const session = ctx.state.sessions.get(port);
+      if (session?.kind === 'worker') ctx.state.leader.fromWorker(session, message);
+    },
+    helloHeartbeat(ctx, { hello, port }) {
+      ctx.state.closeSessionsOf(port.ref);
+      ctx.state.sessions.set(port, ctx.state.leader.openHeartbeat(hello, port));
+      ctx.watch(port.ref);
+    },
+    fromHeartbeat(ctx, { report, port }) {
+      const session = ctx.state.sessions.get(port);
+      // The latest hello of a connection decides whether it is a worker or the heartbeat of one.
+      if (session?.kind === 'heartbeat') ctx.state.leader.fromHeartbeat(session, report);
+    },
+    payloadLost(ctx, { port, ...lost }) {
+      const session = ctx.state.sessions.get(port);
+      if (session?.kind === 'worker') ctx.state.leader.payloadLost(session, lost);
+    },
+    payloads: (ctx) => ctx.state.leader.payloads,
+    lost(ctx, port) {
+      const session = ctx.state.sessions.get(port);
+      ctx.state.sessions.delete(port);
+      if (session !== undefined) ctx.state.leader.closed(session);
+    },
+    overview: (ctx) => ctx.state.leader.overview(),
+    drain(ctx) {
+      ctx.state.leader.drain();
+    },
+    close(ctx) {
+      const closed = ctx.later<Error | null>();
+      ctx.state.leader.stop((error) => closed.reply(error));
+      return closed;
     },
   },
-);
+  // Bounded by the credit of workers and by the submits a client may have unanswered.
+  mailbox: { capacity: 65_536, overflow: 'grow' },
+  started(ctx) {
+    const { state } = ctx;
+    const { tell } = ctx.self;
+    return new Promise<void>((resolve, reject) => {
+      const openJournal: OpenJournal = (reader, done) => {
+        state.args.openJournal(reader, (error, journal) => {
+          if (journal === undefined) done(error);
+          else done(null, actorJournal(journal, state, tell));
+        });
+      };
+      openLeader({ ...state.args, host: actorHost(state.args.host, tell), openJournal }, (error, leader) => {
+        if (leader === undefined) return reject(error);
+        state.leader = leader;
+        resolve();
+      });
+    });
+  },
+  terminated(ctx, { ref }) {
+    ctx.state.closeSessionsOf(ref);
+  },
+});
 
 /**
  * The journal with its callbacks as messages of the actor. During recovery the mailbox is closed, so the

@@ -37,5 +37,5 @@ export function spawnLeader(
   const system = createSystem({ name, host, supervise: { decide: () => 'escalate' } });
   const openJournal = journal ?? walJournal({ ...wal, dir, onFatal });
   const args = { host, openJournal, onFatal, limits, times, observe };
-  return { system, leader: system.spawn(LeaderActor, args, { name: 'leader' }) };
+  return { system, leader: system.spawn(LeaderActor, { args, name: 'leader' }) };
 }

@@ -50,19 +50,21 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
     onDown: () => actor.ref?.tell.lost(),
   });
   actor.ref = system.spawn(WorkerActor, {
-    worker: name,
-    handlers,
-    settings: settingsOf(options),
-    load: sharedLoad(),
-    onFailure,
-    host,
-    leader: {
-      helloWorker: ({ hello, port }) => {
-        const open = (): void => connection.open(hello, port);
-        if (heartbeat === undefined) open();
-        else heartbeat.whenReady(open);
+    args: {
+      worker: name,
+      handlers,
+      settings: settingsOf(options),
+      load: sharedLoad(),
+      onFailure,
+      host,
+      leader: {
+        helloWorker: ({ hello, port }) => {
+          const open = (): void => connection.open(hello, port);
+          if (heartbeat === undefined) open();
+          else heartbeat.whenReady(open);
+        },
+        fromWorker: ({ message, port }) => connection.write(message, port),
       },
-      fromWorker: ({ message, port }) => connection.write(message, port),
     },
   });
   const worker = new RemoteWorker(system, actor.ref, () => {

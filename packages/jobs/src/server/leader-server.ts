@@ -114,7 +114,7 @@ export class LeaderServer implements AsyncDisposable {
         this.spawnSession = spawn;
         resolve();
       };
-      this.system.spawn(SessionsActor, { onReady }, { name: 'sessions' });
+      this.system.spawn(SessionsActor, { args: { onReady }, name: 'sessions' });
       // A leader that cannot start ends the system, perhaps before this actor has started.
       void this.system.whenStopped.then(() => resolve());
     });

@@ -1,4 +1,4 @@
-import { type ActorContext, type ActorDefinition, type ActorRef, defineActor } from '@troupe/core';
+import { type Actor, type ActorRef, defineActor } from '@troupe/core';
 import type { Connection } from '@troupe/transport';
 
 /** Encodes and writes the leader's messages. */
@@ -12,24 +12,24 @@ export interface SessionArgs {
   peer: SessionPeer | undefined;
 }
 
-type Context = ActorContext<SessionArgs>;
-
-const handlers = {
+interface SessionProtocol {
   /** The port was made for this peer, so the message has the type it delivers. */
-  deliver(ctx: Context, message: unknown) {
-    ctx.state.peer?.deliver(message as never);
-  },
-};
+  deliver(message: unknown): void;
+}
 
 /**
  * One connection at a leader. The leader watches it: its end is the end of the session. A failure here ends
  * this connection only, and it is not restarted: there is no second socket.
  */
-export const SessionActor: ActorDefinition<typeof handlers, SessionArgs, SessionArgs> = defineActor(
+export const SessionActor: Actor<SessionProtocol, SessionArgs> = defineActor.of<SessionProtocol>()(
   'session',
   {
     state: (args: SessionArgs) => args,
-    handlers,
+    handlers: {
+      deliver(ctx, message) {
+        ctx.state.peer?.deliver(message as never);
+      },
+    },
     // Bounded by the leader's messages, one a turn; the frame sender behind it ends a peer that does not
     // read.
     mailbox: { capacity: 65_536, overflow: 'grow' },
@@ -49,17 +49,15 @@ export interface SessionsArgs {
   readonly onReady: (spawn: SpawnSession) => void;
 }
 
-const none = {};
+/** It takes no messages. */
+type NoMessages = Readonly<Record<never, never>>;
 
 /** The parent of all sessions at a leader: a failed session is stopped, and the leader goes on. */
-export const SessionsActor: ActorDefinition<typeof none, SessionsArgs, SessionsArgs> = defineActor(
-  'sessions',
-  {
-    state: (args: SessionsArgs) => args,
-    handlers: none,
-    supervise: { decide: () => 'stop' },
-    started(ctx) {
-      ctx.state.onReady((args) => ctx.spawn(SessionActor, args, { restart: 'temporary' }));
-    },
+export const SessionsActor: Actor<NoMessages, SessionsArgs> = defineActor.of<NoMessages>()('sessions', {
+  state: (args: SessionsArgs) => args,
+  handlers: {},
+  supervise: { decide: () => 'stop' },
+  started(ctx) {
+    ctx.state.onReady((args) => ctx.spawn(SessionActor, { args, restart: 'temporary' }));
   },
-);
+});

@@ -1,4 +1,4 @@
-import { type ActorContext, type ActorDefinition, defineActor, type Host } from '@troupe/core';
+import { type Actor, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host-adapter.js';
 import type { LeaderForWorkers, PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
@@ -10,7 +10,7 @@ export interface WorkerArgs
   readonly leader: LeaderForWorkers;
 }
 
-export class WorkerState {
+class WorkerState {
   readonly args: WorkerArgs;
   machine: Worker | undefined = undefined;
   port: PeerPort<ToWorker> | undefined = undefined;
@@ -24,47 +24,50 @@ export class WorkerState {
   }
 }
 
-type Context = ActorContext<WorkerState>;
-
-const handlers = {
-  run(_ctx: Context, task: () => void) {
-    task();
-  },
+/** The messages of a worker. */
+export interface WorkerProtocol {
+  run(task: () => void): void;
   /** A message of an earlier connection is dropped: credit is granted and work claimed per connection. */
-  fromLeader(
-    ctx: Context,
-    { message, port }: { readonly message: ToWorker; readonly port: PeerPort<ToWorker> },
-  ) {
-    if (port === ctx.state.port) ctx.state.worker.fromLeader(message);
-  },
+  fromLeader(received: { readonly message: ToWorker; readonly port: PeerPort<ToWorker> }): void;
   /** Replies when no attempt is held any more, at the latest a second after the deadline. */
-  drain(ctx: Context, deadlineMs: number) {
-    const drained = ctx.later<number>();
-    ctx.state.worker.drain(deadlineMs, () => drained.reply(ctx.state.worker.held));
-    return drained;
-  },
+  drain(deadlineMs: number): number;
   /** The connection is gone: running attempts go on, ends are kept. */
-  lost(ctx: Context) {
-    ctx.state.worker.disconnected();
-  },
+  lost(): void;
   /** There may be a connection again. */
-  reconnect(ctx: Context) {
-    ctx.state.worker.connect();
-  },
-  running: (ctx: Context) => ctx.state.worker.running,
-};
+  reconnect(): void;
+  running(): number;
+}
 
 /**
  * The worker as an actor. After a restart it is a new incarnation: the attempts of the old one count as lost.
  */
-export const WorkerActor: ActorDefinition<typeof handlers, WorkerState, WorkerArgs> = defineActor('worker', {
+export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<WorkerProtocol>()('worker', {
   state: (args: WorkerArgs) => new WorkerState(args),
-  handlers,
+  handlers: {
+    run(_ctx, task) {
+      task();
+    },
+    fromLeader(ctx, { message, port }) {
+      if (port === ctx.state.port) ctx.state.worker.fromLeader(message);
+    },
+    drain(ctx, deadlineMs) {
+      const drained = ctx.later<number>();
+      ctx.state.worker.drain(deadlineMs, () => drained.reply(ctx.state.worker.held));
+      return drained;
+    },
+    lost(ctx) {
+      ctx.state.worker.disconnected();
+    },
+    reconnect(ctx) {
+      ctx.state.worker.connect();
+    },
+    running: (ctx) => ctx.state.worker.running,
+  },
   mailbox: { capacity: 65_536, overflow: 'grow' },
   started(ctx) {
     const { args } = ctx.state;
-    const { tell } = WorkerActor.self(ctx);
     const { state, self } = ctx;
+    const { tell } = self;
     const incarnation = Math.floor(ctx.random() * 2 ** 48).toString(36);
     state.machine = new Worker({
       ...args,

@@ -19,7 +19,7 @@ sessions(
       supervise: { decide: () => 'escalate' },
     });
     const spawn = await new Promise<SpawnSession>((onReady) => {
-      system.spawn(SessionsActor, { onReady });
+      system.spawn(SessionsActor, { args: { onReady } });
     });
     const closed: string[] = [];
     const delivered: unknown[] = [];

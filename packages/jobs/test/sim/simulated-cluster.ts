@@ -273,11 +273,13 @@ export class SimulatedCluster {
       exit: (code: number) => this.leaderExits(`the log wants to exit with ${code}`),
     };
     this.leaderRef = machine.system.spawn(LeaderActor, {
-      host,
-      times,
-      limits: this.faultPlan.limits,
-      openJournal: this.checkStart(this.records.watch(this.journalOn(storage, walHost))),
-      onFatal: (error) => this.leaderExits(error.message),
+      args: {
+        host,
+        times,
+        limits: this.faultPlan.limits,
+        openJournal: this.checkStart(this.records.watch(this.journalOn(storage, walHost))),
+        onFatal: (error) => this.leaderExits(error.message),
+      },
     });
     this.network.leaderUp(this.leaderRef);
   }
@@ -339,14 +341,16 @@ export class SimulatedCluster {
       this.handle(kind, input, context, machine, jobs[kind].policy.group);
     const slots = 1 + Math.floor(this.random() * 4);
     const ref: ActorRef<typeof WorkerActor> = machine.system.spawn(WorkerActor, {
-      // Some come back under another name, as a replaced machine does: then the leader does not learn that
-      // the old one is gone.
-      worker: this.random() < 0.3 ? `${machine.name}.${incarnation}` : machine.name,
-      host,
-      leader: this.network.leaderFor(peer),
-      load: { cpu: () => 0, lagMs: () => 0 },
-      settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
-      handlers: (Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))),
+      args: {
+        // Some come back under another name, as a replaced machine does: then the leader does not learn that
+        // the old one is gone.
+        worker: this.random() < 0.3 ? `${machine.name}.${incarnation}` : machine.name,
+        host,
+        leader: this.network.leaderFor(peer),
+        load: { cpu: () => 0, lagMs: () => 0 },
+        settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
+        handlers: (Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))),
+      },
     });
   }
 

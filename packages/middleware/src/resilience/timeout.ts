@@ -15,7 +15,7 @@ export interface Timeout extends Middleware, MetricSource {
 }
 
 /**
- * A time limit for asynchronous handlers: `ctx.abort` fires, and the handler fails with ERR_HANDLER_TIMEOUT.
+ * A time limit for asynchronous handlers: `ctx.signal` fires, and the handler fails with ERR_HANDLER_TIMEOUT.
  * A handler that ignores the signal runs on without effect: it is not retried, and its actor restarts. A
  * synchronous handler cannot be interrupted on its own thread.
  */

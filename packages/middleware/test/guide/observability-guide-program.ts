@@ -54,8 +54,8 @@ export interface Teller {
 }
 
 export function openAccount(bank: ActorSystem): Teller {
-  const ledger = bank.spawn(Ledger, undefined, { name: 'ledger' });
-  const account = bank.spawn(Account, { ledger }, { name: 'ann' });
+  const ledger = bank.spawn(Ledger, { name: 'ledger' });
+  const account = bank.spawn(Account, { args: { ledger }, name: 'ann' });
   return { deposit: (cents) => account.ask.deposit(cents) };
 }
 

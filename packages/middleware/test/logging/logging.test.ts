@@ -39,7 +39,7 @@ function open(options: LoggingOptions, host?: Host): { system: ActorSystem; logg
 
 lines('a failure is one line with path, message, directive, attempt and payload', async () => {
   const { system, logger } = open({ redact: ['pin'] });
-  const ref = system.spawn(Teller, undefined, { name: 'ann' });
+  const ref = system.spawn(Teller, { name: 'ann' });
   await ref.ask.pay({ cents: -1, pin: '1234' }).catch(() => undefined);
   await ref.ask.poke();
   ref.tell.payLater({ cents: -2 });
@@ -79,7 +79,7 @@ lines('a payload is logged once, with its own failure', async () => {
     },
   });
   const { system, logger } = open({});
-  const ref = system.spawn(Twice, undefined, { name: 't' });
+  const ref = system.spawn(Twice, { name: 't' });
   ref.tell.fail();
   await ref.ask.poke();
   await system.shutdown();
@@ -94,7 +94,7 @@ lines('a payload is logged once, with its own failure', async () => {
 
 lines('lines of `ctx.log` go to the same logger, redacted', async () => {
   const { system, logger } = open({ redact: ['pin'] });
-  await system.spawn(Teller, undefined, { name: 'ann' }).ask.note('hello');
+  await system.spawn(Teller, { name: 'ann' }).ask.note('hello');
   await system.shutdown();
   assert.equal(logger.lines, [
     { level: 'info', fields: { path: '/ann', pin: '[redacted]', n: 1 }, text: '/ann: hello' },
@@ -103,7 +103,7 @@ lines('lines of `ctx.log` go to the same logger, redacted', async () => {
 
 lines('every n-th turn is logged at its start and at its end, under one log id', async () => {
   const { system, logger } = open({ level: 'debug', everyNthTurn: 10 });
-  const ref = system.spawn(Teller, undefined, { name: 'ann' });
+  const ref = system.spawn(Teller, { name: 'ann' });
   for (let i = 0; i < 20; i += 1) await ref.ask.poke();
   await system.shutdown();
   const turns = logger.lines.filter(({ text }) => text.startsWith('turn'));

@@ -32,7 +32,7 @@ function pinoToList(level: string): { readonly logger: Logger; readonly lines: L
 pinoLines('a pino logger needs no adapter: levels, fields and the error arrive', async () => {
   const { logger, lines } = pinoToList('info');
   const system = createInstrumentedSystem({ middleware: [logging({ logger, redact: ['pin'] })] });
-  const ref = system.spawn(Vault, undefined, { name: 'vault' });
+  const ref = system.spawn(Vault, { name: 'vault' });
   await ref.ask.open({ pin: '0000' }).catch(() => undefined);
   await ref.ask.open({ pin: '1234' });
   await system.shutdown();

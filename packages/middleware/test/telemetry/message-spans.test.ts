@@ -29,7 +29,7 @@ const Ledger = defineActor('ledger', {
 });
 const Account = defineActor('account', {
   state: () => ({}),
-  started: (ctx) => void ctx.spawn(Ledger, undefined, { name: 'ledger' }),
+  started: (ctx) => void ctx.spawn(Ledger, { name: 'ledger' }),
   handlers: {
     async charge(ctx, cents: number) {
       const ledger = ctx.children[0] as ActorRef<typeof Ledger>;
@@ -40,7 +40,7 @@ const Account = defineActor('account', {
   },
 });
 const Shop = defineActor('shop', {
-  started: (ctx) => void ctx.spawn(Account, undefined, { name: 'account' }),
+  started: (ctx) => void ctx.spawn(Account, { name: 'account' }),
   handlers: {
     async order(ctx, cents: number) {
       const account = ctx.children[0] as ActorRef<typeof Account>;
@@ -52,7 +52,7 @@ const Shop = defineActor('shop', {
 tracing('a request, its chain of asks and the tells it caused are one trace', async () => {
   const sdk = openInMemorySdk();
   const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
-  const shop = system.spawn(Shop, undefined, { name: 'shop' });
+  const shop = system.spawn(Shop, { name: 'shop' });
   await inRequest(sdk, 'GET /order', () => shop.ask.order(5));
   await system.shutdown();
   const spans = sdk.spans();
@@ -97,7 +97,7 @@ tracing(
   async () => {
     const sdk = openInMemorySdk();
     const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
-    const ledger = system.spawn(Ledger, undefined, { name: 'l' });
+    const ledger = system.spawn(Ledger, { name: 'l' });
     await ledger.ask.record(1);
     await system.shutdown();
     const send = sdk.span('send ledger.record');
@@ -207,7 +207,7 @@ tracing('a trace continues over a failure and a restart', async () => {
     middleware: [telemetry(providers(sdk))],
     host: silentHost(),
   });
-  const ledger = system.spawn(Ledger, undefined, { name: 'l' });
+  const ledger = system.spawn(Ledger, { name: 'l' });
   const answers = await inRequest(sdk, 'POST /pay', () =>
     Promise.allSettled([ledger.ask.record(-1), ledger.ask.record(2)]),
   );
@@ -231,7 +231,7 @@ tracing('a burst does not leak the context of its first sender into an unrelated
   const sdk = openInMemorySdk();
   const Relay = defineActor('relay', {
     started: (ctx) => {
-      const ledger = ctx.spawn(Ledger, undefined, { name: 'ledger' });
+      const ledger = ctx.spawn(Ledger, { name: 'ledger' });
       ledger.tell.note();
     },
     handlers: {
@@ -245,7 +245,7 @@ tracing('a burst does not leak the context of its first sender into an unrelated
   // The first request wakes the runtime; everything below is handled in its burst.
   const [one, two] = await Promise.all([
     inRequest(sdk, 'first', async (span) => {
-      const relay = system.spawn(Relay, undefined, { name: 'relay' });
+      const relay = system.spawn(Relay, { name: 'relay' });
       await relay.ask.pass();
       return span.spanContext().traceId;
     }),

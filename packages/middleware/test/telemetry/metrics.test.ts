@@ -151,7 +151,7 @@ metrics('error texts, actor paths and reasons of users are never labels', async 
   const sdk = openInMemorySdk();
   const system = open(sdk);
   for (let i = 0; i < 50; i += 1) {
-    const ref = system.spawn(Account, undefined, { name: `account-${i}` });
+    const ref = system.spawn(Account, { name: `account-${i}` });
     await ref.ask.deposit(-i).catch(() => undefined);
     ref.tell.nap();
     await ref.ask.name();

@@ -1,4 +1,4 @@
-import type { AnyRef, Delivered, RefOf } from '@troupe/core';
+import type { AnyRef, Delivered, Ref } from '@troupe/core';
 import type { BodySource } from '../body/body-source.js';
 import type { OutgoingBody, OutgoingBodyOptions } from '../body/outgoing-body.js';
 import type { CloseReason } from '../connection/close-reason.js';
@@ -21,16 +21,16 @@ export interface OutboundBody extends OutgoingBodyOptions {
 }
 
 /** The messages of a connection actor. */
-export type ConnectionMessages = {
-  readonly write: (ctx: never, outbound: OutboundFrame) => WriteResult;
-  readonly writeBody: (ctx: never, outbound: OutboundBody) => OutgoingBody | WriteRefusal;
-  readonly writeError: (ctx: never, error: { readonly name: WireErrorName } & WireErrorDetail) => void;
-  readonly handshake: (ctx: never) => HandshakeResult;
-  readonly drain: (ctx: never, graceMs: number) => void;
-  readonly close: (ctx: never) => void;
-};
+export interface ConnectionProtocol {
+  write(outbound: OutboundFrame): WriteResult;
+  writeBody(outbound: OutboundBody): OutgoingBody | WriteRefusal;
+  writeError(error: { readonly name: WireErrorName } & WireErrorDetail): void;
+  handshake(): HandshakeResult;
+  drain(graceMs: number): void;
+  close(): void;
+}
 
-export type ConnectionRef = RefOf<ConnectionMessages>;
+export type ConnectionRef = Ref<ConnectionProtocol>;
 
 /** `frame.body` is a view, valid until the handler returns; `frame.detach()` copies it. */
 export interface FrameArrived {

@@ -1,16 +1,12 @@
-import { type ActorDefinition, defineActor, type SuspensionToken } from '@troupe/core';
-import type { OutgoingBody } from '../body/outgoing-body.js';
+import { type Actor, defineActor, type SuspensionToken } from '@troupe/core';
 import type { Connection } from '../connection/connection.js';
-import type { WriteRefusal, WriteResult } from '../connection/connection-handler.js';
-import type { WireErrorDetail, WireErrorName } from '../connection/wire-error.js';
-import type { HandshakeResult } from '../handshake/handshake-result.js';
-import type { ConnectionMessages, OutboundBody, OutboundFrame } from './connection-messages.js';
+import type { ConnectionProtocol } from './connection-messages.js';
 import type { InboundDelivery } from './inbound-delivery.js';
 
-type Messages = ConnectionMessages & {
+interface TcpConnectionProtocol extends ConnectionProtocol {
   /** From its own InboundDelivery. */
-  readonly connectionClosed: (ctx: never) => void;
-};
+  connectionClosed(): void;
+}
 
 interface State {
   readonly connection: Connection;
@@ -28,36 +24,35 @@ export interface TcpConnectionArgs {
  * the actor is suspended, so its mailbox fills and mutes its senders. It stops with its connection and is
  * never restarted.
  */
-export const TcpConnection: ActorDefinition<Messages, State, TcpConnectionArgs> = defineActor(
-  'tcp-connection',
-  {
+export const TcpConnection: Actor<TcpConnectionProtocol, TcpConnectionArgs> =
+  defineActor.of<TcpConnectionProtocol>()('tcp-connection', {
     state: ({ connection, inbound }: TcpConnectionArgs): State => ({ connection, inbound, suspension: null }),
     handlers: {
-      write(ctx, { type, header, body }: OutboundFrame): WriteResult {
+      write(ctx, { type, header, body }) {
         const written = ctx.state.connection.write(type, header, body);
         if (written === 'backpressure')
           ctx.state.suspension = ctx.suspend('backpressure', { on: 'event', key: `writable ${ctx.self.id}` });
         return written;
       },
-      writeBody(ctx, { type, header, source, ...options }: OutboundBody): OutgoingBody | WriteRefusal {
+      writeBody(ctx, { type, header, source, ...options }) {
         return ctx.state.connection.writeBody(type, header, source, options);
       },
-      writeError(ctx, { name, ...detail }: { readonly name: WireErrorName } & WireErrorDetail): void {
+      writeError(ctx, { name, ...detail }) {
         ctx.state.connection.writeError(name, detail);
       },
-      handshake: (ctx): HandshakeResult => ctx.state.connection.handshake,
-      drain(ctx, graceMs: number): void {
+      handshake: (ctx) => ctx.state.connection.handshake,
+      drain(ctx, graceMs) {
         ctx.state.connection.drain(graceMs);
       },
-      close(ctx): void {
+      close(ctx) {
         ctx.state.connection.close();
       },
-      connectionClosed(ctx): void {
+      connectionClosed(ctx) {
         ctx.stop();
       },
     },
     started(ctx) {
-      const self = TcpConnection.self(ctx);
+      const { self } = ctx;
       ctx.state.inbound.onWritableAgain = () => {
         ctx.state.suspension?.resume();
         ctx.state.suspension = null;
@@ -69,5 +64,4 @@ export const TcpConnection: ActorDefinition<Messages, State, TcpConnectionArgs> 
     },
     stopping: (ctx) => ctx.state.connection.close(),
     mailbox: { capacity: 4_096 },
-  },
-);
+  });

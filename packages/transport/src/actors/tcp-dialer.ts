@@ -1,4 +1,4 @@
-import { type ActorContext, type ActorDefinition, defineActor } from '@troupe/core';
+import { type Actor, defineActor, type ProtocolContext } from '@troupe/core';
 import { Dialer, type DialerOptions } from '../dialer/dialer.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
@@ -14,9 +14,10 @@ export interface TcpDialerArgs extends Omit<DialerOptions, 'net' | 'clock' | 'on
   readonly clock?: DialerOptions['clock'] | undefined;
 }
 
-export type TcpDialerMessages = {
-  readonly connection: (ctx: never) => ConnectionRef | null;
-};
+export interface TcpDialerProtocol {
+  /** The current connection; null while there is none. */
+  connection(): ConnectionRef | null;
+}
 
 interface State {
   readonly args: TcpDialerArgs;
@@ -25,21 +26,22 @@ interface State {
 }
 
 /** Keeps one connection to an address, as a child TcpConnection; after a loss it dials again. */
-export const TcpDialer: ActorDefinition<TcpDialerMessages, State, TcpDialerArgs> = defineActor('tcp-dialer', {
-  state: (args: TcpDialerArgs): State => ({ args, dialer: null, connection: null }),
-  handlers: {
-    /** The current connection; null while there is none. */
-    connection: (ctx): ConnectionRef | null =>
-      ctx.state.dialer?.connection == null ? null : ctx.state.connection,
+export const TcpDialer: Actor<TcpDialerProtocol, TcpDialerArgs> = defineActor.of<TcpDialerProtocol>()(
+  'tcp-dialer',
+  {
+    state: (args: TcpDialerArgs): State => ({ args, dialer: null, connection: null }),
+    handlers: {
+      connection: (ctx) => (ctx.state.dialer?.connection == null ? null : ctx.state.connection),
+    },
+    started: (ctx) => {
+      ctx.state.dialer = openDialer(ctx);
+    },
+    restarting: (ctx) => ctx.state.dialer?.close(),
+    stopping: (ctx) => ctx.state.dialer?.close(),
   },
-  started: (ctx) => {
-    ctx.state.dialer = openDialer(ctx);
-  },
-  restarting: (ctx) => ctx.state.dialer?.close(),
-  stopping: (ctx) => ctx.state.dialer?.close(),
-});
+);
 
-function openDialer(ctx: ActorContext<State>): Dialer {
+function openDialer(ctx: ProtocolContext<TcpDialerProtocol, State>): Dialer {
   const { receiver, net = nodeNet, clock = nodeClock, ...options } = ctx.state.args;
   return new Dialer({
     ...options,
@@ -47,7 +49,7 @@ function openDialer(ctx: ActorContext<State>): Dialer {
     clock,
     onConnection: (connection) =>
       attachConnectionActor(connection, receiver, (inbound) => {
-        const ref = ctx.spawn(TcpConnection, { connection, inbound }, { restart: 'temporary' });
+        const ref = ctx.spawn(TcpConnection, { args: { connection, inbound }, restart: 'temporary' });
         ctx.state.connection = ref;
         return ref;
       }),

@@ -1,4 +1,4 @@
-import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
+import { type Actor, defineActor, type LaterReply, type ProtocolContext } from '@troupe/core';
 import type { IdentityStore } from '../access/identity-store.js';
 import { Listener, type ListenerOptions } from '../listener/listener.js';
 import type { Address, ListenTls } from '../net/net-interface.js';
@@ -17,15 +17,17 @@ export interface TcpListenerArgs
   readonly clock?: ListenerOptions['clock'] | undefined;
 }
 
-export type TcpListenerMessages = {
-  readonly address: (ctx: never) => LaterReply<Address>;
-  readonly connections: (ctx: never) => number;
-  readonly renewIdentities: (ctx: never, identities: IdentityStore) => void;
-  readonly renewTls: (ctx: never, tls: ListenTls) => void;
-  readonly drain: (ctx: never, graceMs: number) => LaterReply<'drained'>;
-  readonly bound: (ctx: never, address: Address) => void;
-  readonly failed: (ctx: never, error: Error) => void;
-};
+export interface TcpListenerProtocol {
+  /** The bound address, as soon as it is known. */
+  address(): Address;
+  connections(): number;
+  renewIdentities(identities: IdentityStore): void;
+  renewTls(tls: ListenTls): void;
+  /** Replies when all connections are closed. */
+  drain(graceMs: number): 'drained';
+  bound(address: Address): void;
+  failed(error: Error): void;
+}
 
 interface State {
   readonly args: TcpListenerArgs;
@@ -38,37 +40,35 @@ interface State {
  * Listens, and spawns a child TcpConnection for every peer after its handshake. An address that cannot be
  * bound is a failure of this actor; by default its parent restarts it.
  */
-export const TcpListener: ActorDefinition<TcpListenerMessages, State, TcpListenerArgs> = defineActor(
+export const TcpListener: Actor<TcpListenerProtocol, TcpListenerArgs> = defineActor.of<TcpListenerProtocol>()(
   'tcp-listener',
   {
     state: (args: TcpListenerArgs): State => ({ args, listener: null, address: null, waiting: [] }),
     handlers: {
-      /** The bound address, as soon as it is known. */
-      address(ctx): LaterReply<Address> {
+      address(ctx) {
         const reply = ctx.later<Address>();
         if (ctx.state.address === null) ctx.state.waiting.push(reply);
         else reply.reply(ctx.state.address);
         return reply;
       },
-      connections: (ctx): number => ctx.state.listener?.connections ?? 0,
-      renewIdentities(ctx, identities: IdentityStore): void {
+      connections: (ctx) => ctx.state.listener?.connections ?? 0,
+      renewIdentities(ctx, identities) {
         ctx.state.listener?.renewIdentities(identities);
       },
-      renewTls(ctx, tls: ListenTls): void {
+      renewTls(ctx, tls) {
         ctx.state.listener?.renewTls(tls);
       },
-      /** Replies when all connections are closed. */
-      drain(ctx, graceMs: number): LaterReply<'drained'> {
+      drain(ctx, graceMs) {
         const reply = ctx.later<'drained'>();
         if (ctx.state.listener === null) reply.reply('drained');
         else ctx.state.listener.drain(graceMs, () => reply.reply('drained'));
         return reply;
       },
-      bound(ctx, address: Address): void {
+      bound(ctx, address) {
         ctx.state.address = address;
         for (const reply of ctx.state.waiting.splice(0)) reply.reply(address);
       },
-      failed(_ctx, error: Error): void {
+      failed(_ctx, error) {
         throw error;
       },
     },
@@ -84,9 +84,9 @@ export const TcpListener: ActorDefinition<TcpListenerMessages, State, TcpListene
   },
 );
 
-function openListener(ctx: ActorContext<State>): Listener {
+function openListener(ctx: ProtocolContext<TcpListenerProtocol, State>): Listener {
   const { receiver, net = nodeNet, clock = nodeClock, ...options } = ctx.state.args;
-  const self = TcpListener.self(ctx);
+  const { self } = ctx;
   return new Listener({
     ...options,
     net,
@@ -94,7 +94,7 @@ function openListener(ctx: ActorContext<State>): Listener {
     onListening: (address) => self.tell.bound(address),
     onConnection: (connection) =>
       attachConnectionActor(connection, receiver, (inbound) =>
-        ctx.spawn(TcpConnection, { connection, inbound }, { restart: 'temporary' }),
+        ctx.spawn(TcpConnection, { args: { connection, inbound }, restart: 'temporary' }),
       ),
     onEvent: (event) => {
       options.onEvent?.(event);

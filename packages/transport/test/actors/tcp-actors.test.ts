@@ -53,15 +53,14 @@ type RecorderRef = ActorRef<typeof Recorder>;
 
 async function pair() {
   const system = createSystem({ name: 'tcp' });
-  const server = system.spawn(Recorder, { echo: true }, { name: 'server' });
-  const client = system.spawn(Recorder, { echo: false }, { name: 'client' });
-  const listener = system.spawn(TcpListener, { receiver: server }, { name: 'listener' });
+  const server = system.spawn(Recorder, { args: { echo: true }, name: 'server' });
+  const client = system.spawn(Recorder, { args: { echo: false }, name: 'client' });
+  const listener = system.spawn(TcpListener, { args: { receiver: server }, name: 'listener' });
   const address = await listener.ask.address();
-  const dialer = system.spawn(
-    TcpDialer,
-    { receiver: client, address, role: 'peer', backoff: { fromMs: 20, toMs: 40 } },
-    { name: 'dialer' },
-  );
+  const dialer = system.spawn(TcpDialer, {
+    args: { receiver: client, address, role: 'peer', backoff: { fromMs: 20, toMs: 40 } },
+    name: 'dialer',
+  });
   return { system, server, client, listener, dialer, address };
 }
 
@@ -106,10 +105,12 @@ tcp('a slow receiver mutes the sender, and no frame is lost', async () => {
     mailbox: { capacity: 10, overflow: 'reject' },
   });
   const count: number[] = [];
-  const slow = system.spawn(Slow, { count });
-  const client = system.spawn(Recorder, { echo: false });
-  const listener = system.spawn(TcpListener, { receiver: slow });
-  system.spawn(TcpDialer, { receiver: client, address: await listener.ask.address(), role: 'peer' });
+  const slow = system.spawn(Slow, { args: { count } });
+  const client = system.spawn(Recorder, { args: { echo: false } });
+  const listener = system.spawn(TcpListener, { args: { receiver: slow } });
+  system.spawn(TcpDialer, {
+    args: { receiver: client, address: await listener.ask.address(), role: 'peer' },
+  });
   const connection = await connectionOf(client);
   const body = Buffer.alloc(10_000);
   for (let i = 0; i < 2_000; i += 1) await connection.send.write({ type: 64, header: NO_HEADER, body });
@@ -142,12 +143,14 @@ tcp('the stop of a listener closes its connections', async () => {
 tcp('a handshake that ends while the system stops is closed', async () => {
   const testSystem = createTestSystem({ name: 'stopping' });
   const network = new MemoryNetwork({ clock: testSystem.host });
-  const server = testSystem.system.spawn(Recorder, { echo: true });
+  const server = testSystem.system.spawn(Recorder, { args: { echo: true } });
   testSystem.system.spawn(TcpListener, {
-    receiver: server,
-    net: network.machine('leader'),
-    clock: testSystem.host,
-    address: { port: 7000 },
+    args: {
+      receiver: server,
+      net: network.machine('leader'),
+      clock: testSystem.host,
+      address: { port: 7000 },
+    },
   });
   await testSystem.advance(10);
   const lost: string[] = [];
@@ -178,7 +181,7 @@ tcp('an address in use is a failure of the listener only', async () => {
   system.subscribe((event) => {
     if (event.kind === 'failed') failures.push(event.error.message);
   });
-  const second = system.spawn(TcpListener, { receiver: server, address }, { restart: 'temporary' });
+  const second = system.spawn(TcpListener, { args: { receiver: server, address }, restart: 'temporary' });
   await until('the failure', () => failures.length === 1);
   assert.match(failures[0] ?? '', /EADDRINUSE/);
   assert.is.not(second.path, '');
@@ -192,20 +195,24 @@ tcp('actors and the memory network run in virtual time', async () => {
     latencyMs: { from: 1, to: 9 },
     seed: 5,
   });
-  const server = testSystem.system.spawn(Recorder, { echo: true });
-  const client = testSystem.system.spawn(Recorder, { echo: false });
+  const server = testSystem.system.spawn(Recorder, { args: { echo: true } });
+  const client = testSystem.system.spawn(Recorder, { args: { echo: false } });
   testSystem.system.spawn(TcpListener, {
-    receiver: server,
-    net: network.machine('leader'),
-    clock: testSystem.host,
-    address: { port: 7000 },
+    args: {
+      receiver: server,
+      net: network.machine('leader'),
+      clock: testSystem.host,
+      address: { port: 7000 },
+    },
   });
   testSystem.system.spawn(TcpDialer, {
-    receiver: client,
-    net: network.machine('peer'),
-    clock: testSystem.host,
-    address: { host: 'leader', port: 7000 },
-    role: 'client',
+    args: {
+      receiver: client,
+      net: network.machine('peer'),
+      clock: testSystem.host,
+      address: { host: 'leader', port: 7000 },
+      role: 'client',
+    },
   });
   await testSystem.advance(100);
   const asked = client.ask.seen();

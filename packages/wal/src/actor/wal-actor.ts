@@ -1,6 +1,6 @@
 // The log as an actor, supervised by its parent. A wrapper of the log in ../log.
 
-import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
+import { type Actor, defineActor, type LaterReply, type ProtocolContext } from '@troupe/core';
 import type { BlobRef } from '../blob/blob-ref.js';
 import type { RecordVisitor } from '../codec/record-codec.js';
 import type { SnapshotEntry } from '../format/manifest.js';
@@ -30,43 +30,30 @@ export interface WalState {
   appends: WaitingAppends | undefined;
 }
 
+/** The messages of the log. */
+export interface WalProtocol {
+  /** Replies with the LSN (of the last record, if several) once the record is on the disk. */
+  append(request: Uint8Array | AppendRequest): number;
+  putBlob(bytes: Uint8Array): BlobRef;
+  readBlob(ref: BlobRef): Buffer;
+  /** The visitor is called on this thread; replies after the last record. */
+  replay(request: ReplayRequest): void;
+  restore(fold: Fold): unknown;
+  snapshot(): SnapshotEntry;
+  trim(lsn: number): number;
+  status(): WalStatus;
+}
+
 const ESSENTIAL = { essential: true };
 
-type WalContext = ActorContext<WalState>;
-
-const handlers = {
-  /** Replies with the LSN (of the last record, if several) once the record is on the disk. */
-  append(ctx: WalContext, request: Uint8Array | AppendRequest): LaterReply<number> {
-    openLogOf(ctx);
-    const appended = ctx.later<number>();
-    const done: Callback<number> = (error, lsn) =>
-      error === null ? appended.reply(lsn) : appended.refuse(error);
-    if (request instanceof Uint8Array) ctx.state.appends?.append(request, undefined, done);
-    else ctx.state.appends?.append(request.record, request, done);
-    return appended;
-  },
-  putBlob: (ctx: WalContext, bytes: Uint8Array): LaterReply<BlobRef> =>
-    replyWith(ctx, (log, done) => log.putBlob(bytes, done)),
-  readBlob: (ctx: WalContext, ref: BlobRef): LaterReply<Buffer> =>
-    replyWith(ctx, (log, done) => log.readBlob(ref, done)),
-  /** The visitor is called on this thread; replies after the last record. */
-  replay: (ctx: WalContext, request: ReplayRequest): LaterReply<void> =>
-    replyWith(ctx, (log, done) => log.replay(request, request.visit, done)),
-  restore: (ctx: WalContext, fold: Fold): LaterReply<unknown> =>
-    replyWith(ctx, (log, done) => log.restore(fold, done)),
-  snapshot: (ctx: WalContext): LaterReply<SnapshotEntry> =>
-    replyWith(ctx, (log, done) => log.makeSnapshot(done)),
-  trim: (ctx: WalContext, lsn: number): LaterReply<number> =>
-    replyWith(ctx, (log, done) => log.trim(lsn, done)),
-  status: (ctx: WalContext): WalStatus => openLogOf(ctx).status(),
-};
+type WalContext = ProtocolContext<WalProtocol, WalState>;
 
 /**
  * Opens the log when it starts, while messages wait, and closes it when it stops. A disk failure ends the
  * process; where the host prevents that, the next message fails the actor, and a restart by its supervisor
  * recovers the directory.
  */
-export const WalActor: ActorDefinition<typeof handlers, WalState, WalOptions> = defineActor('wal', {
+export const WalActor: Actor<WalProtocol, WalOptions> = defineActor.of<WalProtocol>()('wal', {
   state: (options: WalOptions): WalState => ({ options, log: undefined, appends: undefined }),
 
   async started(ctx) {
@@ -75,7 +62,24 @@ export const WalActor: ActorDefinition<typeof handlers, WalState, WalOptions> = 
     ctx.state.appends = new WaitingAppends(log);
   },
 
-  handlers,
+  handlers: {
+    append(ctx, request) {
+      openLogOf(ctx);
+      const appended = ctx.later<number>();
+      const done: Callback<number> = (error, lsn) =>
+        error === null ? appended.reply(lsn) : appended.refuse(error);
+      if (request instanceof Uint8Array) ctx.state.appends?.append(request, undefined, done);
+      else ctx.state.appends?.append(request.record, request, done);
+      return appended;
+    },
+    putBlob: (ctx, bytes) => replyWith(ctx, (log, done) => log.putBlob(bytes, done)),
+    readBlob: (ctx, ref) => replyWith(ctx, (log, done) => log.readBlob(ref, done)),
+    replay: (ctx, request) => replyWith(ctx, (log, done) => log.replay(request, request.visit, done)),
+    restore: (ctx, fold) => replyWith(ctx, (log, done) => log.restore(fold, done)),
+    snapshot: (ctx) => replyWith(ctx, (log, done) => log.makeSnapshot(done)),
+    trim: (ctx, lsn) => replyWith(ctx, (log, done) => log.trim(lsn, done)),
+    status: (ctx) => openLogOf(ctx).status(),
+  },
 
   stopped: (ctx) => close(ctx.state),
   restarting: (ctx) => close(ctx.state),

@@ -17,7 +17,7 @@ actor(
   async () => {
     await using directory = await tempDirectory();
     await using system = createSystem({ name: 'test' });
-    const log = system.spawn(WalActor, { dir: directory.path, freeBytesSoft: 0 }, { name: 'log' });
+    const log = system.spawn(WalActor, { args: { dir: directory.path, freeBytesSoft: 0 }, name: 'log' });
     assert.is(await log.ask.append(Buffer.from('one')), 1);
     assert.is(await log.ask.append({ record: [Buffer.from('two'), Buffer.from('three')], type: 5 }), 3);
     const ref = await log.ask.putBlob(Buffer.alloc(3_000_000, 1));
@@ -28,7 +28,7 @@ actor(
     assert.is(await log.ask.trim(1), 1);
     await system.stop(log);
 
-    const again = system.spawn(WalActor, { dir: directory.path, freeBytesSoft: 0 });
+    const again = system.spawn(WalActor, { args: { dir: directory.path, freeBytesSoft: 0 } });
     const seen: string[] = [];
     await again.ask.replay({
       visit: (lsn, payload, type) => seen.push(`${lsn} ${type} ${payload.toString()}`),
@@ -40,7 +40,7 @@ actor(
 actor('appends of many actors share batches and are answered in the order of each actor', async () => {
   await using directory = await tempDirectory();
   await using system = createSystem({ name: 'test' });
-  const log = system.spawn(WalActor, { dir: directory.path, freeBytesSoft: 0 });
+  const log = system.spawn(WalActor, { args: { dir: directory.path, freeBytesSoft: 0 } });
   const Client = defineActor('client', {
     state: (args: { id: number }) => args,
     handlers: {
@@ -52,7 +52,7 @@ actor('appends of many actors share batches and are answered in the order of eac
       },
     },
   });
-  const clients = Array.from({ length: 50 }, (_, id) => system.spawn(Client, { id }));
+  const clients = Array.from({ length: 50 }, (_, id) => system.spawn(Client, { args: { id } }));
   const lsns = await Promise.all(clients.map((client) => client.ask.work(20)));
   for (const own of lsns)
     assert.equal(
@@ -71,7 +71,7 @@ actor('a directory that cannot be opened stops the system with the reason', asyn
   await using directory = await tempDirectory();
   await using owner = await openWal({ dir: directory.path, freeBytesSoft: 0 });
   const system = createSystem({ name: 'test', host: quietHost });
-  system.spawn(WalActor, { dir: directory.path, freeBytesSoft: 0 });
+  system.spawn(WalActor, { args: { dir: directory.path, freeBytesSoft: 0 } });
   const { cause } = await system.whenStopped;
   assert.match(cause?.message ?? '', /LOCK: the directory is held by this process/);
   assert.is(owner.status().state, 'open');
@@ -89,7 +89,7 @@ actor('without `process.exit` a failed disk fails the actor, and a restart recov
   const Parent = defineActor('parent', {
     state: () => ({ log: undefined as ReturnType<typeof system.spawn<typeof WalActor>> | undefined }),
     started(ctx) {
-      ctx.state.log = ctx.spawn(WalActor, { storage, host, ...SMALL });
+      ctx.state.log = ctx.spawn(WalActor, { args: { storage, host, ...SMALL } });
     },
     handlers: { log: (ctx) => ctx.state.log },
     supervise: {
