@@ -63,8 +63,38 @@ export class WalFencedError extends WalError {
   override readonly code = 'ERR_WAL_FENCED';
   override readonly exitCode = 73;
 
-  constructor(own: number, found: number) {
-    super(`CURRENT: epoch is ${found}, ours was ${own}; another process has opened this directory`);
+  constructor(own: number, found: number | undefined) {
+    super(
+      `EPOCH: the epoch is ${found ?? 'unreadable'}, ours was ${own}: another process has opened this directory; run one process on it`,
+    );
+  }
+}
+
+/** The log's directory is on a network file system, where a second writer cannot be kept out. */
+export class WalNetworkError extends WalError {
+  override readonly code = 'ERR_WAL_NETWORK';
+  override readonly exitCode = 73;
+
+  constructor(fileSystem: string) {
+    super(
+      `directory: it is on a network file system (${fileSystem}), where neither locks nor syncs can be relied on; use a local disk, or allowNetworkFs`,
+    );
+  }
+}
+
+/** There is too little space to open the log. Nothing acknowledged is lost. */
+export class WalDiskFullError extends WalError {
+  override readonly code = 'ERR_WAL_DISK_FULL';
+  override readonly exitCode = 75;
+  readonly errno: string | undefined;
+
+  constructor(neededBytes: number, cause: unknown) {
+    const errno = errnoOf(cause);
+    super(
+      `opening the log: no space on the disk (${errno ?? String(cause)}); free at least ${neededBytes} bytes and open it again, nothing acknowledged is lost`,
+      { cause },
+    );
+    this.errno = errno;
   }
 }
 

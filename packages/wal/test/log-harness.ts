@@ -33,12 +33,17 @@ export class LogHarness {
     while (this.host.advance(until - this.host.now())) this.settle();
   }
 
+  /** Begins to open the log. */
+  start(options: WalOptions, done: (error: Error | null, log: Log) => void): void {
+    const { storage, host } = this;
+    const onEvent = (event: WalEvent): void => void this.events.push(event);
+    openLog({ storage, host, onEvent, ...SMALL, ...options }, done);
+  }
+
   /** The log, the error, or undefined after a simulated crash. */
   tryOpen(options: WalOptions = {}): Log | Error | undefined {
     let opened: Log | Error | undefined;
-    const { storage, host } = this;
-    const onEvent = (event: WalEvent): void => void this.events.push(event);
-    openLog({ storage, host, onEvent, ...SMALL, ...options }, (error, log) => {
+    this.start(options, (error, log) => {
       opened = error ?? log;
     });
     this.settle();

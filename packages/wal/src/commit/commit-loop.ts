@@ -1,10 +1,11 @@
 // Hot path: one write in flight, no allocation per record.
 // Drives the committer: writes a batch when the disk is free, calls the callbacks when it is durable.
 
+import type { EpochFence } from '../fencing/epoch-fence.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
 import type { WalHost } from '../host/wal-host.js';
 import type { Storage } from '../storage/storage.js';
-import { WalIoError } from '../wal-error.js';
+import { type WalError, WalIoError } from '../wal-error.js';
 import type { BatchWrite, Committer } from './committer.js';
 
 export interface CommitLoopEvents {
@@ -14,7 +15,9 @@ export interface CommitLoopEvents {
   readonly onBufferSpace: () => void;
   readonly onSlow: (ms: number) => void;
   readonly onCallbackThrew: (thrown: unknown) => void;
-  readonly onFatal: (error: WalIoError) => void;
+  /** A batch was acknowledged. */
+  readonly onAcknowledged: (isSeal: boolean) => void;
+  readonly onFatal: (error: WalError) => void;
 }
 
 const SLOW_MS = 1_000;
@@ -32,6 +35,7 @@ export class CommitLoop {
   private readonly storage: Storage;
   private readonly host: WalHost;
   private readonly sealDelayMs: number;
+  private readonly fence: EpochFence;
   private readonly events: CommitLoopEvents;
   private write: BatchWrite | undefined;
   private writeStartedAt = 0;
@@ -47,12 +51,17 @@ export class CommitLoop {
     committer: Committer,
     storage: Storage,
     host: WalHost,
-    options: { readonly sealDelayMs: number; readonly events: CommitLoopEvents },
+    options: {
+      readonly sealDelayMs: number;
+      readonly fence: EpochFence;
+      readonly events: CommitLoopEvents;
+    },
   ) {
     this.committer = committer;
     this.storage = storage;
     this.host = host;
     this.sealDelayMs = options.sealDelayMs;
+    this.fence = options.fence;
     this.events = options.events;
   }
 
@@ -127,6 +136,13 @@ export class CommitLoop {
   };
 
   private complete(write: BatchWrite): void {
+    // After the batch is durable, and before it is acknowledged and the next one is written: either this read
+    // sees a new epoch, or the process that published it sees the batch.
+    const problem = this.fence.problem();
+    if (problem !== undefined) {
+      this.events.onFatal(problem);
+      return;
+    }
     this.write = undefined;
     this.remainder = undefined;
     this.slowWriteMs = 0;
@@ -138,6 +154,7 @@ export class CommitLoop {
     // The next write starts before the callbacks, so that the disk works meanwhile.
     this.pump();
     callbacks.invokeAll(null, this.events.onCallbackThrew);
+    this.events.onAcknowledged(write.records === 0);
     this.events.onBufferSpace();
   }
 

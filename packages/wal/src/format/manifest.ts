@@ -3,6 +3,7 @@
 import { WalCorruptError } from '../wal-error.js';
 import type { Position } from './batch.js';
 import { decodeFramedJson, encodeFramedJson } from './framed-json.js';
+import { manifestProblem } from './manifest-check.js';
 
 export interface SealedEnd extends Position {
   /** Offset of the end of the last batch; bytes beyond it are not part of the log. */
@@ -48,16 +49,11 @@ export function encodeManifest(manifest: Manifest): Buffer {
 }
 
 export function decodeManifest(bytes: Buffer): Manifest {
-  // The CRC proves that encodeManifest wrote these bytes.
-  const manifest = decodeFramedJson('CURRENT', bytes) as Manifest;
-  if (
-    !Array.isArray(manifest.segments) ||
-    !Array.isArray(manifest.snapshots) ||
-    !Number.isInteger(manifest.epoch)
-  ) {
-    throw new WalCorruptError({ file: 'CURRENT', offset: 0, reason: 'fields are missing' });
-  }
-  return manifest;
+  const manifest = decodeFramedJson('CURRENT', bytes);
+  const problem = manifestProblem(manifest);
+  if (problem !== undefined)
+    throw new WalCorruptError({ file: 'CURRENT', offset: 0, reason: `${problem} is not valid` });
+  return manifest as Manifest; // manifestProblem has checked every field
 }
 
 /** The position before segment `index`; undefined if the manifest does not have it. */

@@ -3,10 +3,11 @@
 import type { BlobStore } from '../blob/blob-store.js';
 import { CommitLoop } from '../commit/commit-loop.js';
 import type { Committer } from '../commit/committer.js';
-import type { Manifest } from '../format/manifest.js';
 import type { ScrubReport } from '../maintenance/scrub.js';
 import { throttleReads } from '../maintenance/throttle-reads.js';
 import { ManifestFile } from '../manifest/manifest-file.js';
+import { MarkWriter } from '../mark/mark-writer.js';
+import type { OpenedStore } from '../recovery/open-store.js';
 import { ObsoleteFileRemover } from '../segments/obsolete-file-remover.js';
 import { RecycledSegments } from '../segments/recycled-segments.js';
 import { SegmentRotator } from '../segments/segment-rotator.js';
@@ -27,6 +28,7 @@ const SCRUB_SHARE = 0.05;
 export interface LogEngineOptions {
   readonly committer: Committer;
   readonly blobs: BlobStore;
+  readonly store: Pick<OpenedStore, 'manifest' | 'fence' | 'mark'>;
   readonly onBufferSpace: () => void;
   readonly onFatal: (error: Error) => void;
   readonly onScrubDue: (done: () => void) => void;
@@ -39,6 +41,7 @@ export class LogEngine {
   readonly diskSpace: DiskSpace;
   readonly commitLoop: CommitLoop;
   readonly snapshots: SnapshotScheduler | undefined;
+  private readonly markWriter: MarkWriter;
   private readonly settings: LogSettings;
   private readonly options: LogEngineOptions;
   private readonly rotator: SegmentRotator;
@@ -50,16 +53,24 @@ export class LogEngine {
   private spaceCheckTimer: unknown;
   private scrubTimer: unknown;
 
-  constructor(settings: LogSettings, manifest: Manifest, options: LogEngineOptions) {
+  constructor(settings: LogSettings, options: LogEngineOptions) {
     const { storage, host, segmentBytes, sealDelayMs } = settings;
+    const { fence, manifest, mark } = options.store;
     this.settings = settings;
     this.options = options;
-    this.manifestFile = new ManifestFile(storage, manifest);
+    this.manifestFile = new ManifestFile(fence, manifest);
     this.diskSpace = new DiskSpace(settings);
-    const recycledSegments = new RecycledSegments(settings, this.diskSpace);
-    this.obsoleteFileRemover = new ObsoleteFileRemover(storage, recycledSegments);
+    const firstOwnSeq = options.committer.activeSeq;
+    const recycledSegments = new RecycledSegments(settings, this.diskSpace, firstOwnSeq);
+    this.obsoleteFileRemover = new ObsoleteFileRemover(storage, fence, recycledSegments);
+    this.markWriter = new MarkWriter(storage, host, {
+      mark,
+      committer: options.committer,
+      onFatal: options.onFatal,
+    });
     this.rotator = new SegmentRotator(storage, host, this.manifestFile, {
       committer: options.committer,
+      fence,
       segmentBytes,
       diskSpace: this.diskSpace,
       recycledSegments,
@@ -69,14 +80,17 @@ export class LogEngine {
       onBufferSpace: options.onBufferSpace,
       onSlow: (ms: number) => settings.onEvent({ kind: 'sync-slow', ms }),
       onCallbackThrew: (error: unknown) => settings.onEvent({ kind: 'callback-threw', error }),
+      onAcknowledged: (isSeal: boolean) =>
+        isSeal ? this.markWriter.writeNow() : this.markWriter.schedule(),
       onFatal: options.onFatal,
     };
-    this.commitLoop = new CommitLoop(options.committer, storage, host, { sealDelayMs, events });
+    this.commitLoop = new CommitLoop(options.committer, storage, host, { sealDelayMs, fence, events });
     this.threadBuilder = threadBuilderFor(settings);
     this.snapshots = this.createSnapshotScheduler();
   }
 
   start(): void {
+    this.markWriter.schedule();
     this.preallocate();
     this.commitLoop.pump();
     this.scheduleScrub();
@@ -86,6 +100,7 @@ export class LogEngine {
   stop(): void {
     this.isStopped = true;
     this.commitLoop.stop();
+    this.markWriter.stop();
     this.settings.host.clearTimer(this.spaceCheckTimer);
     this.settings.host.clearTimer(this.scrubTimer);
     this.threadBuilder?.close();
@@ -149,13 +164,16 @@ export class LogEngine {
     const { committer } = this.options;
     this.stop();
     const { batch, lsn } = committer.durable;
+    yield* this.markWriter.close();
     yield* this.manifestFile.publish((manifest) => ({ ...manifest, clean: { batch, lsn } }));
     yield* this.closeFilesAndUnlock();
   }
 
   private *closeFilesAndUnlock(): Coroutine<void> {
     const { storage } = this.settings;
-    for (const file of this.options.committer.openFiles)
+    yield* this.markWriter.waitForWrite();
+    const { committer, store } = this.options;
+    for (const file of [...committer.openFiles, this.markWriter.file, store.fence.file])
       yield* call<void>((done) => storage.close(file, done));
     yield* call<void>((done) => storage.unlock(done));
   }
@@ -167,6 +185,7 @@ export class LogEngine {
       settings: this.settings,
       builder,
       manifestFile: this.manifestFile,
+      fence: this.options.store.fence,
       tasks: this.tasks,
       obsoleteFileRemover: this.obsoleteFileRemover,
       blobs: this.options.blobs,

@@ -9,6 +9,7 @@ import { codecNamed } from '../codec/codec-lookup.js';
 import type { RecordVisitor } from '../codec/record-codec.js';
 import type { AppendCallback } from '../commit/append-callbacks.js';
 import { Committer } from '../commit/committer.js';
+import type { EpochFence } from '../fencing/epoch-fence.js';
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import { type ScrubReport, scrub } from '../maintenance/scrub.js';
@@ -23,6 +24,7 @@ import {
   WalDiskLowError,
   WalDiskSlowError,
   WalError,
+  WalFencedError,
   WalIoError,
   WalRecordTooLargeError,
   WalSnapshotError,
@@ -53,15 +55,19 @@ export class Log {
   private readonly settings: LogSettings;
   private readonly committer: Committer;
   private readonly blobs: BlobStore;
+  private readonly fence: EpochFence;
   private readonly engine: LogEngine;
   private readonly reader: LogReader;
   private state: WalStatus['state'] = 'open';
   private failure: WalError | undefined;
+  private readonly cutBytes: number;
   private bufferSpaceCallbacks: (() => void)[] = [];
 
   constructor(settings: LogSettings, store: OpenedStore, blobs: BlobStore) {
     this.settings = settings;
     this.blobs = blobs;
+    this.fence = store.fence;
+    this.cutBytes = store.torn === undefined ? 0 : store.torn.end - store.torn.offset;
     this.committer = new Committer({
       codec: codecNamed(settings.codec),
       epoch: store.manifest.epoch,
@@ -69,9 +75,10 @@ export class Log {
       segment: store.active,
       batchBytesMax: settings.batchBytesMax,
     });
-    this.engine = new LogEngine(settings, store.manifest, {
+    this.engine = new LogEngine(settings, {
       committer: this.committer,
       blobs,
+      store,
       onBufferSpace: () => this.notifyBufferSpace(),
       onFatal: (error) => this.fail(error),
       onScrubDue: (done) => this.scrub(() => done()),
@@ -233,6 +240,7 @@ export class Log {
       nextLsn: this.nextLsn,
       bufferedBytes: this.committer.bufferedBytes,
       segmentsReady: this.committer.segmentsReady,
+      cutBytes: this.cutBytes,
       ...this.engine.status(),
     };
   }
@@ -283,10 +291,17 @@ export class Log {
     for (const run of callbacks) run();
   }
 
+  /** A second process removes files of this one: its presence is the reason, not the call that failed. */
+  private fatalError(cause: Error): WalError {
+    const fenced = this.fence.problem();
+    if (fenced instanceof WalFencedError) return fenced;
+    return cause instanceof WalError ? cause : new WalIoError('writing the log', cause);
+  }
+
   /** Nothing is retried or flushed: callers learn of the failure from the end of the process. */
   private fail(cause: Error): void {
     if (this.state === 'failed') return;
-    const error = cause instanceof WalError ? cause : new WalIoError('writing the log', cause);
+    const error = this.fatalError(cause);
     this.state = 'failed';
     this.failure = error;
     this.engine.stop();

@@ -6,7 +6,7 @@ import { openStore } from '../recovery/open-store.js';
 import type { ScannedBatch } from '../recovery/scan-segment.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import type { Callback } from '../storage/storage.js';
-import { WalError, WalIoError } from '../wal-error.js';
+import { errnoOf, WalDiskFullError, WalError, WalIoError, WalNetworkError } from '../wal-error.js';
 import { Log } from './log.js';
 import { type LogSettings, readOptions, type WalOptions } from './wal-options.js';
 
@@ -20,15 +20,24 @@ export function openLog(options: WalOptions, done: Callback<Log>): void {
     return;
   }
   runCoroutine(open(settings), (error, log) => {
-    if (error === null || error instanceof WalError) done(error, log);
-    else done(new WalIoError('opening the log', error), log);
+    done(error === null ? null : openingError(error, settings), log);
   });
+}
+
+/** A full disk at the opening says nothing about the log: it opens once there is space. */
+function openingError(error: Error, { firstSegmentBytes }: LogSettings): WalError {
+  const cause = error instanceof WalIoError ? error.cause : error;
+  const errno = errnoOf(cause);
+  if (errno === 'ENOSPC' || errno === 'EDQUOT') return new WalDiskFullError(2 * firstSegmentBytes, cause);
+  return error instanceof WalError ? error : new WalIoError('opening the log', error);
 }
 
 function* open(settings: LogSettings): Coroutine<Log> {
   const { storage, host } = settings;
-  yield* call<void>((done) => storage.lock(done));
+  const lockProblem = yield* call<string | undefined>((done) => storage.lock(done));
   try {
+    if (lockProblem !== undefined) settings.onEvent({ kind: 'lock-unavailable', reason: lockProblem });
+    yield* checkFileSystem(settings);
     const nonce = Math.floor(host.random() * 2 ** 32).toString(16);
     const blobs = new BlobStore(storage, host, nonce);
     const hasBlobs = yield* removeTempBlobs(settings);
@@ -39,6 +48,12 @@ function* open(settings: LogSettings): Coroutine<Log> {
     yield* call<void>((done) => storage.unlock(done));
     throw error;
   }
+}
+
+function* checkFileSystem({ storage, allowNetworkFs }: LogSettings): Coroutine<void> {
+  if (allowNetworkFs) return;
+  const name = yield* call<string | undefined>((done) => storage.networkFileSystem(done));
+  if (name !== undefined) throw new WalNetworkError(name);
 }
 
 /** Removes the unfinished blobs of a dead process. True if there are others. */

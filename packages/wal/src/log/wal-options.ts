@@ -49,6 +49,11 @@ export interface WalOptions {
   readonly snapshotEveryBytes?: number | undefined;
   /** Interval of automatic scrubs. Default 0: only when `scrub()` is called. */
   readonly scrubEveryMs?: number | undefined;
+  /**
+   * Opens a directory on a network file system all the same. The caller sees to it that one process at a time
+   * uses it.
+   */
+  readonly allowNetworkFs?: boolean | undefined;
   /** Receives events for operators. */
   readonly onEvent?: ((event: WalEvent) => void) | undefined;
   /** Called when the log must end, before the host's `exit`. */
@@ -72,6 +77,7 @@ export interface LogSettings {
   readonly snapshotBuilder: SnapshotBuilder | undefined;
   readonly snapshotEveryBytes: number;
   readonly scrubEveryMs: number;
+  readonly allowNetworkFs: boolean;
   readonly onEvent: (event: WalEvent) => void;
   readonly onFatal: (error: WalError) => void;
 }
@@ -129,6 +135,7 @@ export function readOptions(options: WalOptions): LogSettings {
     snapshotBuilder: options.snapshotBuilder,
     snapshotEveryBytes: integer('snapshotEveryBytes', options.snapshotEveryBytes ?? 256 * MIB, 0),
     scrubEveryMs: integer('scrubEveryMs', options.scrubEveryMs ?? 0, 0),
+    allowNetworkFs: options.allowNetworkFs ?? false,
     onEvent: options.onEvent ?? (() => undefined),
     onFatal: options.onFatal ?? (() => undefined),
   };

@@ -18,5 +18,7 @@ export interface WalStatus {
   readonly batches: number;
   readonly batchBytes: number;
   readonly lastSyncMs: number;
+  /** Bytes after the last valid batch that the opening cut and kept in quarantine/. */
+  readonly cutBytes: number;
   readonly disk: 'ok' | 'low' | 'slow';
 }

@@ -4,6 +4,9 @@
 import { isBlobName } from '../blob/blob-file.js';
 import { batchExtent, crcSeed, readBatchHeader } from '../format/batch.js';
 import { decodeManifest, encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
+import { encodeEpochFile } from '../format/epoch-record.js';
+import { NO_MARK } from '../format/mark-record.js';
+import { encodeMarkFile, readMark } from '../mark/mark-file.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName } from '../format/segment-header.js';
 import { snapshotName } from '../format/snapshot-file.js';
@@ -59,6 +62,7 @@ class CopyTask {
   /** Files in the target, each with the version that was copied. */
   readonly copied = new Map<string, string>();
   bytes = 0;
+  private mark = NO_MARK;
   private readonly from: Storage;
   private readonly to: Storage;
   private readonly chunk: Buffer;
@@ -74,6 +78,8 @@ class CopyTask {
   /** Undefined if a file left the log during the copy: it may be gone, or another one by now. */
   *tryOnce(): Coroutine<Manifest | undefined> {
     try {
+      // Before the segments: they reach at least this far.
+      this.mark = yield* readMark(this.from);
       const manifest = yield* this.readManifest();
       yield* this.copyFiles(manifest);
       return isUnchanged(manifest, yield* this.readManifest()) ? manifest : undefined;
@@ -95,6 +101,8 @@ class CopyTask {
       this.copied.delete(name);
     }
     yield* createFile(this.to, 'STORE', yield* readFile(this.from, 'STORE'));
+    yield* createFile(this.to, 'MARK', encodeMarkFile(this.mark));
+    yield* createFile(this.to, 'EPOCH', encodeEpochFile(manifest.epoch));
     yield* call<void>((done) => this.to.syncDir('blobs', done));
     yield* call<void>((done) => this.to.syncDir('.', done));
     yield* createFile(this.to, 'CURRENT', encodeManifest(manifest));

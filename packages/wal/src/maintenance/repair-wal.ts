@@ -19,15 +19,19 @@ import {
   type SnapshotEntry,
 } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
-import { segmentSeqOf } from '../format/segment-header.js';
+import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { decodeStoreIdentity, encodeStoreIdentity } from '../format/store-identity.js';
+import { type MarkRecord, NO_MARK } from '../format/mark-record.js';
+import { claimFirstEpoch } from '../fencing/claim-epoch.js';
+import type { EpochFence } from '../fencing/epoch-fence.js';
+import { encodeMarkFile, readMark } from '../mark/mark-file.js';
 import { nodeWalHost } from '../host/node-wal-host.js';
 import type { WalHost } from '../host/wal-host.js';
 import { readBatchBody } from '../recovery/scan-segment.js';
 import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
 import { type Coroutine, call, promiseOf, runCoroutine } from '../storage/coroutine.js';
-import { createFile, readFile, replaceFile } from '../storage/file-operations.js';
+import { createFile, readFile } from '../storage/file-operations.js';
 import { storageOf } from '../storage/node-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { WalCorruptError, WalOptionError } from '../wal-error.js';
@@ -39,6 +43,8 @@ export interface RepairReport {
   /** Ranges of records that are gone. */
   readonly lost: readonly Loss[];
   readonly recordsKept: number;
+  /** Listed segments that are not there. Records that only they held are lost even if no range names them. */
+  readonly missing: readonly string[];
   /** Damaged files, of which a copy is kept in quarantine/. */
   readonly quarantined: readonly string[];
   /** False for a dry run: nothing was changed. */
@@ -56,7 +62,7 @@ export function repairWal(dir: string | Storage, options: RepairOptions): Promis
 }
 
 export function* repair(storage: Storage, options: RepairOptions): Coroutine<RepairReport> {
-  yield* call<void>((done) => storage.lock(done));
+  yield* call<string | undefined>((done) => storage.lock(done));
   try {
     return yield* repairLocked(storage, options.host ?? nodeWalHost, options.acceptLoss);
   } finally {
@@ -66,32 +72,53 @@ export function* repair(storage: Storage, options: RepairOptions): Coroutine<Rep
 
 function* repairLocked(storage: Storage, host: WalHost, acceptLoss: boolean): Coroutine<RepairReport> {
   const names = yield* call<string[]>((done) => storage.list('.', done));
+  const fence = acceptLoss ? yield* claimFirstEpoch(storage, host, 0) : undefined;
+  try {
+    return yield* repairOwned(storage, host, names, fence);
+  } finally {
+    if (fence !== undefined) yield* call<void>((done) => storage.close(fence.file, done));
+  }
+}
+
+/** `fence`: undefined for a dry run. */
+function* repairOwned(
+  storage: Storage,
+  host: WalHost,
+  names: readonly string[],
+  fence: EpochFence | undefined,
+): Coroutine<RepairReport> {
   const old = yield* readOrRebuildManifest(storage, names);
+  const mark = (yield* readableMark(storage)) ?? NO_MARK;
   const { batches, damagedFiles } = yield* salvageBatches(storage, old.segments);
   const snapshots = yield* usableSnapshots(storage, old);
-  const plan = planLosses(old, snapshots, batches, host.wallNow());
+  const plan = planLosses(old, snapshots, batches, { at: host.wallNow(), mark });
   const recordsKept = batches.reduce((sum, { header }) => sum + header.count, 0);
-  const report = { lost: plan.lost, recordsKept, quarantined: damagedFiles };
-  if (!acceptLoss) return { ...report, applied: false };
+  const missing = old.segments.map(({ seq }) => segmentName(seq)).filter((name) => !names.includes(name));
+  const report = { lost: plan.lost, recordsKept, missing, quarantined: damagedFiles };
+  if (fence === undefined) return { ...report, applied: false };
 
+  const epoch = Math.max(fence.epoch, old.epoch + 1);
   for (const name of damagedFiles) yield* copyToQuarantine(storage, name, old.epoch);
   const segments = yield* rewriteBatches(storage, host, {
     old,
     batches,
     start: plan.start,
     lastLsn: plan.lastLsn,
+    epoch,
+    fence,
     names,
   });
   const manifest: Manifest = {
     storeId: old.storeId,
-    epoch: old.epoch + 1,
+    epoch,
     start: plan.start,
     segments,
     snapshots,
     losses: [...old.losses, ...plan.lost],
   };
-  yield* replaceFile(storage, 'STORE', encodeStoreIdentity(old.storeId, host.wallNow()));
-  yield* replaceFile(storage, 'CURRENT', encodeManifest(manifest));
+  yield* fence.replaceFile('STORE', encodeStoreIdentity(old.storeId, host.wallNow()));
+  yield* fence.replaceFile('MARK', encodeMarkFile(NO_MARK));
+  yield* fence.replaceFile('CURRENT', encodeManifest(manifest));
   return { ...report, applied: true };
 }
 
@@ -106,6 +133,15 @@ function* readOrRebuildManifest(storage: Storage, names: readonly string[]): Cor
     throw new WalOptionError('dir', names.join(' '), 'needed a directory with at least one segment');
   // Higher than the epoch of any lost manifest.
   return { storeId: known, epoch: 2 ** 31, start: ORIGIN, segments: entries, snapshots: [], losses: [] };
+}
+
+function* readableMark(storage: Storage): Coroutine<MarkRecord | undefined> {
+  try {
+    return yield* readMark(storage);
+  } catch (error) {
+    if (error instanceof WalCorruptError) return undefined;
+    throw error;
+  }
 }
 
 function* readable<T>(
@@ -140,7 +176,7 @@ function planLosses(
   old: Manifest,
   snapshots: readonly SnapshotEntry[],
   batches: readonly SalvagedBatch[],
-  at: number,
+  { at, mark }: { readonly at: number; readonly mark: MarkRecord },
 ): LossPlan {
   const lost: Loss[] = [];
   const covered = snapshots[0]?.lsn ?? 0;
@@ -152,7 +188,7 @@ function planLosses(
     if (header.firstLsn > last + 1) lost.push({ from: last + 1, to: header.firstLsn - 1, at });
     last = header.firstLsn + header.count - 1;
   }
-  const known = lastKnownLsn(old);
+  const known = Math.max(lastKnownLsn(old), mark.lsn);
   // The LSNs of lost records are not reused.
   if (known > last) lost.push({ from: last + 1, to: known, at });
   const start = {
@@ -168,12 +204,14 @@ interface RewriteInput {
   readonly batches: readonly SalvagedBatch[];
   readonly start: Position;
   readonly lastLsn: number;
+  readonly epoch: number;
+  readonly fence: EpochFence;
   readonly names: readonly string[];
 }
 
 /** Writes the salvaged batches into new segments with a new chain. */
 function* rewriteBatches(storage: Storage, host: WalHost, input: RewriteInput): Coroutine<SegmentEntry[]> {
-  const { old, lastLsn } = input;
+  const { old, lastLsn, epoch } = input;
   const segments: SegmentEntry[] = [];
   let seq = input.names.reduce((last, name) => Math.max(last, segmentSeqOf(name) ?? 0), 0);
   let position = input.start;
@@ -192,12 +230,12 @@ function* rewriteBatches(storage: Storage, host: WalHost, input: RewriteInput): 
       position = closeBatch(
         batch,
         bodyLen,
-        { position, firstLsn, count, epoch: old.epoch + 1, flags },
+        { position, firstLsn, count, epoch, flags },
         crcSeed(entry),
       );
       content.push(batch);
     }
-    yield* prepareSegment(storage, old.storeId, entry, { batches: Buffer.concat(content) });
+    yield* prepareSegment(storage, old.storeId, entry, { batches: Buffer.concat(content), fence: input.fence });
     const { batch, lsn, crc } = position;
     segments.push({ ...entry, sealed: { end: bytes, batch, lsn, crc } });
   }

@@ -1,17 +1,15 @@
-// CURRENT as this process last wrote it. Every replacement first checks that no other process has taken over.
+// CURRENT as this process last wrote it. No replacement is made once another process has opened the directory.
 
-import { decodeManifest, encodeManifest, type Manifest } from '../format/manifest.js';
+import type { EpochFence } from '../fencing/epoch-fence.js';
+import { encodeManifest, type Manifest } from '../format/manifest.js';
 import type { Coroutine } from '../storage/coroutine.js';
-import { readFile, replaceFile } from '../storage/file-operations.js';
-import type { Storage } from '../storage/storage.js';
-import { WalFencedError } from '../wal-error.js';
 
 export class ManifestFile {
   private published: Manifest;
-  private readonly storage: Storage;
+  private readonly fence: EpochFence;
 
-  constructor(storage: Storage, manifest: Manifest) {
-    this.storage = storage;
+  constructor(fence: EpochFence, manifest: Manifest) {
+    this.fence = fence;
     this.published = manifest;
   }
 
@@ -20,15 +18,10 @@ export class ManifestFile {
   }
 
   *publish(change: (manifest: Manifest) => Manifest): Coroutine<Manifest> {
-    yield* this.assertNotFenced();
     const changed = change(this.published);
-    yield* replaceFile(this.storage, 'CURRENT', encodeManifest(changed));
+    yield* this.fence.replaceFile('CURRENT', encodeManifest(changed));
     this.published = changed;
     return changed;
   }
-
-  *assertNotFenced(): Coroutine<void> {
-    const found = decodeManifest(yield* readFile(this.storage, 'CURRENT'));
-    if (found.epoch !== this.published.epoch) throw new WalFencedError(this.published.epoch, found.epoch);
-  }
 }
+

@@ -1,4 +1,4 @@
-// Checks a directory without changing it. Opening and verifying begin here.
+// Checks a directory without changing it, for opening and for verifying.
 
 import type { Position } from '../format/batch.js';
 import { crcSeed, readBatchHeader } from '../format/batch.js';
@@ -11,7 +11,10 @@ import {
   segmentName,
   segmentSeqOf,
 } from '../format/segment-header.js';
+import { readEpoch } from '../fencing/claim-epoch.js';
+import type { MarkRecord } from '../format/mark-record.js';
 import { decodeStoreIdentity } from '../format/store-identity.js';
+import { readMark } from '../mark/mark-file.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { readAt, readFile, withOpenFile } from '../storage/file-operations.js';
@@ -20,7 +23,7 @@ import { WalCorruptError } from '../wal-error.js';
 import { firstSegmentAfter, type LogEnd, scanLog } from './scan-log.js';
 import type { ScannedBatch } from './scan-segment.js';
 import { withSegmentReadBuffer } from './segment-read-buffer.js';
-import { readUnlistedCopy } from './unlisted-batch-copy.js';
+import { type CopyReadOptions, readUnlistedCopy } from './unlisted-batch-copy.js';
 
 export interface FoundStore {
   readonly manifest: Manifest;
@@ -29,12 +32,17 @@ export interface FoundStore {
   readonly snapshot: SnapshotEntry | undefined;
   /** Why the previous snapshot is used instead of the newest, if it is. */
   readonly snapshotFallback: string | undefined;
+  readonly mark: MarkRecord;
 }
 
-/** Undefined for a directory without a complete log. Throws WalCorruptError for a damaged log. */
+/**
+ * Undefined for a directory without a complete log. Throws WalCorruptError for a damaged log. `ownEpoch`: that of
+ * the caller, if it has published one.
+ */
 export function* findStore(
   storage: Storage,
   onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
+  ownEpoch?: number,
 ): Coroutine<FoundStore | undefined> {
   yield* call<void>((done) => storage.syncDir('.', done));
   const names = yield* call<string[]>((done) => storage.list('.', done));
@@ -43,12 +51,18 @@ export function* findStore(
     return undefined;
   }
   const manifest = yield* readManifest(storage);
+  const { epoch } = yield* readEpoch(storage);
+  const mark = yield* readMark(storage);
   for (const entry of manifest.segments) yield* checkSegment(storage, manifest, entry);
   const { snapshot, fallback } = yield* chooseSnapshot(storage, manifest);
   const end = yield* scanLog(storage, manifest, firstSegmentAfter(manifest, snapshot?.lsn ?? 0), onBatch);
-  const found = yield* withUnlistedCopy(storage, manifest, names, end, onBatch);
+  const found = yield* withUnlistedCopy(storage, manifest, names, end, {
+    onBatch,
+    epochMax: ownEpoch === undefined ? epoch : ownEpoch - 1,
+  });
   yield* assertNothingNewer(storage, found.manifest, names, found.end.position);
-  return { ...found, names, snapshot, snapshotFallback: fallback };
+  assertReachesMark(found.manifest, found.end, mark);
+  return { ...found, names, snapshot, snapshotFallback: fallback, mark };
 }
 
 /** Adds the last batch if an interrupted open had copied it to a segment that is not listed. */
@@ -57,13 +71,13 @@ function* withUnlistedCopy(
   manifest: Manifest,
   names: readonly string[],
   end: LogEnd,
-  onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
+  options: CopyReadOptions,
 ): Coroutine<{ readonly manifest: Manifest; readonly end: LogEnd }> {
   const lastListed = manifest.segments.at(-1)?.seq ?? 0;
   for (const name of names) {
     if ((segmentSeqOf(name) ?? 0) <= lastListed) continue;
     const header = yield* readSegmentHeader(storage, name);
-    const copy = header && (yield* readUnlistedCopy(storage, manifest, end, header, onBatch));
+    const copy = header && (yield* readUnlistedCopy(storage, manifest, end, header, options));
     if (copy !== undefined) return copy;
   }
   return { manifest, end };
@@ -88,11 +102,25 @@ function* syncNamed(storage: Storage, name: string): Coroutine<void> {
   yield* withOpenFile(storage, name, (file) => call<void>((done) => storage.sync(file, done)));
 }
 
+/** The mark follows the acknowledgements: a log that ends before it has lost acknowledged batches. */
+function assertReachesMark(manifest: Manifest, end: LogEnd, mark: MarkRecord): void {
+  // By record, since an empty batch at the end may have been dropped by an opening.
+  if (end.position.lsn >= mark.lsn) return;
+  const [index, reached] = [...end.ends].at(-1) ?? [manifest.segments.length - 1, undefined];
+  throw new WalCorruptError({
+    file: segmentName(manifest.segments[index]?.seq ?? 0),
+    offset: reached?.offset ?? PAGE_BYTES,
+    firstLsn: end.position.lsn + 1,
+    lastLsn: mark.lsn,
+    reason: `the log ends here, but MARK shows that it was durable up to lsn ${mark.lsn}`,
+  });
+}
+
 /**
  * Without CURRENT there is no log, unless the file was removed. Creating a log writes STORE first and CURRENT
  * last, so a crash in between leaves at most a segment without batches.
  */
-function* assertNeverCompleted(storage: Storage, names: readonly string[]): Coroutine<void> {
+export function* assertNeverCompleted(storage: Storage, names: readonly string[]): Coroutine<void> {
   const missing = (reason: string): WalCorruptError =>
     new WalCorruptError({ file: 'CURRENT', offset: 0, reason });
   if (names.some((name) => name.endsWith('.snap')))

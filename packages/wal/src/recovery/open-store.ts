@@ -1,17 +1,23 @@
-// Recovers a directory for a new process, or creates it. A crash after any step is safe: the log stays as it
-// was until CURRENT is replaced, and no file is removed before that.
+// Recovers a directory for a new process, or creates it: publishes the epoch, and only then reads the log. A
+// crash after any step is safe: the log stays as it was until CURRENT is replaced, and no file is removed before
+// that.
 
 import { closeBatch, crcSeed, FLAG_LINK, ORIGIN, type Position } from '../format/batch.js';
+import { claimEpoch, claimFirstEpoch } from '../fencing/claim-epoch.js';
+import type { EpochFence } from '../fencing/epoch-fence.js';
 import { encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
+import { type MarkRecord, NO_MARK } from '../format/mark-record.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { encodeStoreIdentity } from '../format/store-identity.js';
 import type { WalHost } from '../host/wal-host.js';
 import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
-import { createFile, readAt, removeIfThere, replaceFile } from '../storage/file-operations.js';
+import { createFile, readAt, removeIfThere } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
-import { type FoundStore, findStore } from './find-store.js';
+import { encodeMarkFile, type OpenMark } from '../mark/mark-file.js';
+import { WalLockedError } from '../wal-error.js';
+import { assertNeverCompleted, type FoundStore, findStore, readManifest } from './find-store.js';
 import type { LogEnd, TornTail } from './scan-log.js';
 import { readBatchBody, type ScannedBatch } from './scan-segment.js';
 import { sealSegments } from './seal-segments.js';
@@ -29,6 +35,8 @@ export interface OpenedStore {
   readonly torn: TornTail | undefined;
   /** Why the previous snapshot is used instead of the newest, if it is. */
   readonly snapshotFallback: string | undefined;
+  readonly fence: EpochFence;
+  readonly mark: OpenMark;
 }
 
 export function* openStore(
@@ -36,31 +44,57 @@ export function* openStore(
   host: WalHost,
   options: OpenStoreOptions,
 ): Coroutine<OpenedStore> {
-  const found = yield* findStore(storage, options.onBatch);
-  return found === undefined
-    ? yield* createStore(storage, host, options.segmentBytes)
-    : yield* recoverStore(storage, host, found, options.segmentBytes);
+  const fence = yield* claim(storage, host);
+  try {
+    const found = yield* findStore(storage, options.onBatch, fence.epoch);
+    if (found === undefined) return yield* createStore(storage, host, fence, options.segmentBytes);
+    if (found.manifest.epoch >= fence.epoch)
+      throw new WalLockedError('a process that started at the same moment');
+    return yield* recoverStore(storage, host, fence, found, options.segmentBytes);
+  } catch (error) {
+    yield* call<void>((done) => storage.close(fence.file, done));
+    throw error;
+  }
 }
 
-function* createStore(storage: Storage, host: WalHost, segmentBytes: number): Coroutine<OpenedStore> {
+/** The version is checked before the first change. */
+function* claim(storage: Storage, host: WalHost): Coroutine<EpochFence> {
+  const names = yield* call<string[]>((done) => storage.list('.', done));
+  if (names.includes('CURRENT')) {
+    const { epoch } = yield* readManifest(storage);
+    return yield* claimEpoch(storage, host, epoch);
+  }
+  yield* assertNeverCompleted(storage, names);
+  return yield* claimFirstEpoch(storage, host, 0);
+}
+
+function* createStore(
+  storage: Storage,
+  host: WalHost,
+  fence: EpochFence,
+  segmentBytes: number,
+): Coroutine<OpenedStore> {
   const names = yield* call<string[]>((done) => storage.list('.', done));
   const storeId = Buffer.from(Array.from({ length: 16 }, () => Math.floor(host.random() * 256))).toString(
     'hex',
   );
-  yield* replaceFile(storage, 'STORE', encodeStoreIdentity(storeId, host.wallNow()));
+  yield* fence.replaceFile('STORE', encodeStoreIdentity(storeId, host.wallNow()));
   for (const directory of ['blobs', 'quarantine']) {
     yield* call<void>((done) => storage.mkdir(directory, done));
   }
   yield* call<void>((done) => storage.syncDir('.', done));
   const entry = { seq: nextSeq([], names), bytes: segmentBytes, salt: randomSalt(host) };
-  yield* prepareSegment(storage, storeId, entry);
-  const manifest = { storeId, epoch: 1, start: ORIGIN, segments: [entry], snapshots: [], losses: [] };
-  return yield* publishAndClean(storage, manifest, { names, position: ORIGIN, offset: PAGE_BYTES });
+  yield* prepareSegment(storage, storeId, entry, { fence });
+  yield* fence.replaceFile('MARK', encodeMarkFile(NO_MARK));
+  const manifest = { storeId, epoch: fence.epoch, start: ORIGIN, segments: [entry], snapshots: [], losses: [] };
+  const at = { names, position: ORIGIN, offset: PAGE_BYTES, mark: NO_MARK };
+  return yield* publishAndClean(storage, fence, manifest, at);
 }
 
 function* recoverStore(
   storage: Storage,
   host: WalHost,
+  fence: EpochFence,
   found: FoundStore,
   segmentBytes: number,
 ): Coroutine<OpenedStore> {
@@ -72,7 +106,7 @@ function* recoverStore(
 
   const bytes = Math.max(segmentBytes, PAGE_BYTES + (unsynced?.bytes.length ?? 0));
   const entry = { seq: nextSeq(old.segments, found.names), bytes, salt: randomSalt(host) };
-  const epoch = old.epoch + 1;
+  const { epoch } = fence;
   const first = sealed[0] === undefined ? { ...position } : old.start;
   const manifest: Manifest = {
     storeId: old.storeId,
@@ -90,11 +124,12 @@ function* recoverStore(
     const fields = { position, firstLsn, count, epoch, flags: flags | FLAG_LINK };
     after = closeBatch(batch, bodyLen, fields, crcSeed(entry));
   }
-  yield* prepareSegment(storage, old.storeId, entry, { batches: batch });
-  const opened = yield* publishAndClean(storage, manifest, {
+  yield* prepareSegment(storage, old.storeId, entry, { batches: batch, fence });
+  const opened = yield* publishAndClean(storage, fence, manifest, {
     names: found.names,
     position: after,
     offset: PAGE_BYTES + (batch?.length ?? 0),
+    mark: found.mark,
   });
   return { ...opened, torn: end.torn, snapshotFallback: found.snapshotFallback };
 }
@@ -134,12 +169,19 @@ function* quarantine(storage: Storage, epoch: number, torn: TornTail): Coroutine
 /** The rename of CURRENT is the moment at which the new log replaces the old one. */
 function* publishAndClean(
   storage: Storage,
+  fence: EpochFence,
   manifest: Manifest,
-  at: { readonly names: readonly string[]; readonly position: Position; readonly offset: number },
+  at: {
+    readonly names: readonly string[];
+    readonly position: Position;
+    readonly offset: number;
+    readonly mark: MarkRecord;
+  },
 ): Coroutine<OpenedStore> {
-  yield* replaceFile(storage, 'CURRENT', encodeManifest(manifest));
+  yield* fence.replaceFile('CURRENT', encodeManifest(manifest));
   const entry = manifest.segments.at(-1) as SegmentEntry; // every manifest made here ends with a new segment
   yield* removeLeftovers(storage, manifest, at.names);
+  const markFile = yield* call<StorageFile>((done) => storage.open('MARK', 'durable', done));
   const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'durable', done));
   return {
     manifest,
@@ -147,6 +189,8 @@ function* publishAndClean(
     active: { entry, file, offset: at.offset },
     torn: undefined,
     snapshotFallback: undefined,
+    fence,
+    mark: { file: markFile, record: at.mark },
   };
 }
 

@@ -11,6 +11,12 @@ import type { LogEnd } from './scan-log.js';
 import { type ScannedBatch, scanSegment } from './scan-segment.js';
 import { sealSegments } from './seal-segments.js';
 
+export interface CopyReadOptions {
+  readonly onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void;
+  /** The last epoch of an interrupted opening. */
+  readonly epochMax: number;
+}
+
 export interface UnlistedCopy {
   /** The manifest that the interrupted open would have published. */
   readonly manifest: Manifest;
@@ -23,18 +29,18 @@ export function* readUnlistedCopy(
   manifest: Manifest,
   end: LogEnd,
   header: SegmentHeader,
-  onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
+  { onBatch, epochMax }: CopyReadOptions,
 ): Coroutine<UnlistedCopy | undefined> {
   if (header.storeId !== manifest.storeId || manifest.clean !== undefined) return undefined;
   const { seq, bytes, salt } = header;
   const entry = { seq, bytes, salt };
-  const listed = manifestWith(manifest, end, entry);
+  const listed = { ...manifestWith(manifest, end, entry), epoch: epochMax };
   const scan = yield* scanSegment(storage, listed, entry, end.position, () => undefined);
   const last = scan.lastBatch;
   const isCopy =
     last !== undefined &&
     scan.position.batch === end.position.batch + 1 &&
-    last.header.epoch === listed.epoch &&
+    last.header.epoch > manifest.epoch &&
     (last.header.flags & FLAG_LINK) !== 0 &&
     scan.tail.kind !== 'invalid';
   if (!isCopy) return undefined;
@@ -42,11 +48,12 @@ export function* readUnlistedCopy(
   const index = listed.segments.length - 1;
   const { position, offset } = scan;
   const ends = new Map([[index, { offset, position }]]);
-  return { manifest: listed, end: { position, ends, lastBatch: { index, ...last }, torn: undefined } };
+  const published = { ...listed, epoch: last.header.epoch };
+  return { manifest: published, end: { position, ends, lastBatch: { index, ...last }, torn: undefined } };
 }
 
 function manifestWith(manifest: Manifest, end: LogEnd, entry: SegmentEntry): Manifest {
   const sealed = sealSegments(manifest, end, undefined);
   const { batch, lsn, crc } = sealed.length === 0 ? end.position : manifest.start;
-  return { ...manifest, epoch: manifest.epoch + 1, start: { batch, lsn, crc }, segments: [...sealed, entry] };
+  return { ...manifest, start: { batch, lsn, crc }, segments: [...sealed, entry] };
 }

@@ -1,5 +1,6 @@
 // Files that CURRENT no longer lists. They are removed once no reader pins them, or else at the next open.
 
+import type { EpochFence } from '../fencing/epoch-fence.js';
 import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { removeIfThere } from '../storage/file-operations.js';
 import type { Storage } from '../storage/storage.js';
@@ -7,13 +8,15 @@ import type { RecycledSegments } from './recycled-segments.js';
 
 export class ObsoleteFileRemover {
   private readonly storage: Storage;
+  private readonly fence: EpochFence;
   private readonly recycledSegments: RecycledSegments;
   private names: string[] = [];
   private pins = 0;
   private isRemoving = false;
 
-  constructor(storage: Storage, recycledSegments: RecycledSegments) {
+  constructor(storage: Storage, fence: EpochFence, recycledSegments: RecycledSegments) {
     this.storage = storage;
+    this.fence = fence;
     this.recycledSegments = recycledSegments;
   }
 
@@ -49,6 +52,8 @@ export class ObsoleteFileRemover {
     const names = this.names;
     this.names = [];
     for (const name of names) {
+      // Another process may list the file.
+      this.fence.assert();
       if (!(yield* this.recycledSegments.keep(name))) yield* removeIfThere(this.storage, name);
     }
   }

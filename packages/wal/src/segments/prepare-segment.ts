@@ -1,5 +1,6 @@
 // Prepares a segment before it is listed: full size, zeros after the header, synced, final name.
 
+import type { EpochFence } from '../fencing/epoch-fence.js';
 import type { SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
 import { encodeSegmentHeader, segmentName } from '../format/segment-header.js';
@@ -17,16 +18,18 @@ export interface SegmentContent {
   readonly batches?: Uint8Array | undefined;
   /** An obsolete file of exactly this size: overwriting blocks is far cheaper than allocating them. */
   readonly recycled?: string | undefined;
+  /** Asked before the segment gets its name. */
+  readonly fence: EpochFence;
 }
 
 export function* prepareSegment(
   storage: Storage,
   storeId: string,
   entry: SegmentEntry,
-  content: SegmentContent = {},
+  content: SegmentContent,
 ): Coroutine<void> {
   const name = segmentName(entry.seq);
-  const tempName = `${name}.tmp`;
+  const tempName = content.fence.tempNameOf(name);
   const file = yield* openTempFile(storage, tempName, content.recycled);
   try {
     const head = Buffer.alloc(Math.min(entry.bytes, CHUNK_BYTES));
@@ -47,6 +50,7 @@ export function* prepareSegment(
   } finally {
     yield* call<void>((done) => storage.close(file, done));
   }
+  content.fence.assert();
   yield* moveIntoPlace(storage, tempName, name);
 }
 

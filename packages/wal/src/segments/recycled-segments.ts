@@ -1,5 +1,6 @@
-// Obsolete segments kept for their disk blocks, to be overwritten as new ones. Their names end in .tmp, so
-// the next open removes them after a crash.
+// Obsolete segments kept for their disk blocks, to be overwritten as new ones. Only those that this process
+// made: a former owner that is not quite dead may still have its own open. Their names end in .tmp, so the next
+// open removes them after a crash.
 
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
@@ -18,18 +19,20 @@ export interface RecycledSegmentsOptions {
 export class RecycledSegments {
   private readonly options: RecycledSegmentsOptions;
   private readonly diskSpace: DiskSpace;
+  private readonly firstOwnSeq: number;
   private readonly names: string[] = [];
 
-  constructor(options: RecycledSegmentsOptions, diskSpace: DiskSpace) {
+  constructor(options: RecycledSegmentsOptions, diskSpace: DiskSpace, firstOwnSeq: number) {
     this.options = options;
+    this.firstOwnSeq = firstOwnSeq;
     this.diskSpace = diskSpace;
   }
 
-  /** False if the file is no segment of the right size, or its space is needed. */
+  /** False if the file is no segment of this process and of the right size, or its space is needed. */
   *keep(name: string): Coroutine<boolean> {
     const { storage, segmentBytes } = this.options;
     const seq = segmentSeqOf(name);
-    if (seq === undefined || this.names.length >= this.countMax || this.diskSpace.low !== undefined)
+    if (seq === undefined || seq < this.firstOwnSeq || this.names.length >= this.countMax || this.diskSpace.low !== undefined)
       return false;
     const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
     if (bytes !== segmentBytes) return false;

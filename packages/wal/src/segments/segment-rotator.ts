@@ -1,6 +1,7 @@
 // Keeps one segment prepared ahead of the committer, and seals full segments in CURRENT. Off the hot path.
 
 import type { Committer, RetiredSegment } from '../commit/committer.js';
+import type { EpochFence } from '../fencing/epoch-fence.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName } from '../format/segment-header.js';
@@ -17,6 +18,7 @@ export class SegmentRotator {
   private readonly host: WalHost;
   private readonly manifestFile: ManifestFile;
   private readonly committer: Committer;
+  private readonly fence: EpochFence;
   private readonly segmentBytes: number;
   private readonly diskSpace: DiskSpace;
   private readonly recycledSegments: RecycledSegments;
@@ -29,6 +31,7 @@ export class SegmentRotator {
     manifestFile: ManifestFile,
     options: {
       readonly committer: Committer;
+      readonly fence: EpochFence;
       readonly segmentBytes: number;
       readonly diskSpace: DiskSpace;
       readonly recycledSegments: RecycledSegments;
@@ -38,6 +41,7 @@ export class SegmentRotator {
     this.host = host;
     this.manifestFile = manifestFile;
     this.committer = options.committer;
+    this.fence = options.fence;
     this.segmentBytes = options.segmentBytes;
     this.diskSpace = options.diskSpace;
     this.recycledSegments = options.recycledSegments;
@@ -69,7 +73,7 @@ export class SegmentRotator {
     const { segments, storeId } = this.manifestFile.manifest;
     const seq = (segments.at(-1)?.seq ?? 0) + 1;
     const entry = { seq, bytes: this.segmentBytes, salt: randomSalt(this.host) };
-    yield* prepareSegment(this.storage, storeId, entry, { recycled });
+    yield* prepareSegment(this.storage, storeId, entry, { recycled, fence: this.fence });
     return entry;
   }
 }

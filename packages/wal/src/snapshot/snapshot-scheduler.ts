@@ -3,6 +3,7 @@
 
 import { isBlobName } from '../blob/blob-file.js';
 import type { BlobStore } from '../blob/blob-store.js';
+import type { EpochFence } from '../fencing/epoch-fence.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import { SECTION_BLOBS, snapshotName } from '../format/snapshot-file.js';
 import type { LogSettings } from '../log/wal-options.js';
@@ -26,6 +27,7 @@ export interface SnapshotSchedulerOptions {
   readonly settings: Pick<LogSettings, 'storage' | 'host' | 'snapshotEveryBytes' | 'onEvent'>;
   readonly builder: SnapshotBuilder;
   readonly manifestFile: ManifestFile;
+  readonly fence: EpochFence;
   readonly tasks: SerialTaskQueue;
   readonly obsoleteFileRemover: ObsoleteFileRemover;
   readonly blobs: BlobStore;
@@ -111,8 +113,8 @@ export class SnapshotScheduler {
   }
 
   private *commit(lsn: number, tempName: string, built: BuiltSnapshot): Coroutine<SnapshotEntry> {
-    const { settings, manifestFile, obsoleteFileRemover, blobs } = this.options;
-    yield* manifestFile.assertNotFenced();
+    const { settings, manifestFile, fence, obsoleteFileRemover, blobs } = this.options;
+    fence.assert();
     yield* moveIntoPlace(settings.storage, tempName, snapshotName(lsn));
     const entry: SnapshotEntry = { lsn, bytes: built.bytes, sha256: built.sha256 };
     const before = manifestFile.manifest;

@@ -54,6 +54,19 @@ export function* writeFully(
   }
 }
 
+/** As writeFully, and on stable storage. */
+export function* writeDurably(
+  storage: Storage,
+  file: StorageFile,
+  bytes: Uint8Array,
+  position: number,
+): Coroutine<void> {
+  const written = yield* call<number>((done) => storage.writeDurable(file, bytes, position, done));
+  if (written === bytes.length) return;
+  yield* writeFully(storage, file, bytes.subarray(written), position + written);
+  yield* syncFile(storage, file);
+}
+
 /** Creates a file with these bytes, synced and closed. A leftover of the same name is removed first. */
 export function* createFile(storage: Storage, name: string, bytes: Uint8Array): Coroutine<void> {
   yield* removeIfThere(storage, name);
@@ -64,12 +77,6 @@ export function* createFile(storage: Storage, name: string, bytes: Uint8Array): 
   } finally {
     yield* call<void>((done) => storage.close(file, done));
   }
-}
-
-/** Replaces a file atomically: after a crash it is the old one or the new one. */
-export function* replaceFile(storage: Storage, name: string, bytes: Uint8Array): Coroutine<void> {
-  yield* createFile(storage, `${name}.tmp`, bytes);
-  yield* moveIntoPlace(storage, `${name}.tmp`, name);
 }
 
 /** After a failed sync or rename the disk's content is unknown: no retry, WalIoError ends the log. */

@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf, WalDirectoryError } from '../wal-error.js';
 
-/** Creates a directory and its parents. No error if it exists. */
+/** Creates a directory and its parents, for their owner only. No error if it exists. */
 export async function makeNodeDirectory(path: string): Promise<void> {
   try {
     await makeWithParents(path);
@@ -44,7 +44,7 @@ async function makeWithParents(path: string): Promise<void> {
 
 async function makeOne(path: string): Promise<void> {
   try {
-    await mkdir(path, { mode: 0o750 });
+    await mkdir(path, { mode: 0o700 });
   } catch (error) {
     if (!(await isDirectory(path))) throw error;
   }

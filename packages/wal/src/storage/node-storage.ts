@@ -3,7 +3,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { makeNodeDirectory } from './node-directory.js';
-import { releaseNodeLock, takeNodeLock } from './node-lock-file.js';
+import { NodeLock } from './node-lock-file.js';
+import { findNetworkFileSystem } from './node-network-file-system.js';
 import type { Callback, OpenMode, Storage, StorageFile } from './storage.js';
 
 interface NodeFile extends StorageFile {
@@ -22,6 +23,9 @@ const FLAGS: Record<OpenMode, number> = {
   durable: fs.constants.O_RDWR | DSYNC,
 };
 
+/** The files hold every payload, so only their owner may read them. */
+const FILE_MODE = 0o600;
+
 /** The storage itself, or that of a directory. */
 export function storageOf(directory: string | Storage): Storage {
   return typeof directory === 'string' ? nodeStorage(directory) : directory;
@@ -33,18 +37,21 @@ export function nodeStorage(directory: string): Storage {
   /** Duration of the latest durable write. The first one never blocks. */
   let lastWriteMs = Number.POSITIVE_INFINITY;
 
+  const lock = new NodeLock(directory);
+
   return {
-    lock: (done) => takeNodeLock(directory, done),
-    unlock: (done) => releaseNodeLock(directory, done),
+    lock: (done) => lock.take(done),
+    unlock: (done) => lock.release(done),
 
     open(name, mode, done) {
-      fs.open(path(name), FLAGS[mode], 0o640, (error, fd) => {
+      fs.open(path(name), FLAGS[mode], FILE_MODE, (error, fd) => {
         const file: NodeFile = { name, fd, dsync: mode === 'durable' && DSYNC !== 0 };
         done(error, file);
       });
     },
     close: (file, done) => fs.close(fdOf(file), nullOnSuccess(done)),
     read: (file, into, position, done) => readFully(fdOf(file), into, 0, position, done),
+    readNow: (file, into, position) => fs.readSync(fdOf(file), into, 0, into.length, position),
     write: (file, bytes, position, done) => fs.write(fdOf(file), bytes, 0, bytes.length, position, done),
     writeDurable(file, bytes, position, done, options) {
       const { fd, dsync } = file as NodeFile;
@@ -81,6 +88,7 @@ export function nodeStorage(directory: string): Storage {
       });
     },
     syncDir: (name, done) => syncDirectory(path(name), done),
+    networkFileSystem: (done) => findNetworkFileSystem(directory, done),
     freeBytes(done) {
       fs.statfs(directory, (error, stats) =>
         done(error, error === null ? stats.bavail * stats.bsize : undefined),

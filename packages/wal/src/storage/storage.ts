@@ -17,14 +17,19 @@ export interface StorageFile {
 export type OpenMode = 'read' | 'create' | 'durable';
 
 export interface Storage {
-  /** Locks the directory, which is created if need be, or fails with ERR_WAL_LOCKED. */
-  lock(done: Callback): void;
+  /**
+   * Locks the directory, which is created if need be, or fails with ERR_WAL_LOCKED. Passes the reason why the
+   * kernel's own lock is not held, if it is not: another process may then not see this one.
+   */
+  lock(done: Callback<string | undefined>): void;
   unlock(done: Callback): void;
 
   open(name: string, mode: OpenMode, done: Callback<StorageFile>): void;
   close(file: StorageFile, done: Callback): void;
   /** Bytes read; fewer than requested only at the end of the file. */
   read(file: StorageFile, into: Uint8Array, position: number, done: Callback<number>): void;
+  /** As read, on the calling thread: for a few bytes of a file that stays in the page cache. Throws. */
+  readNow(file: StorageFile, into: Uint8Array, position: number): number;
   /** Bytes written; the caller must compare. */
   write(file: StorageFile, bytes: Uint8Array, position: number, done: Callback<number>): void;
   /**
@@ -52,6 +57,8 @@ export interface Storage {
   list(directory: string, done: Callback<string[]>): void;
   /** Makes entries of the directory durable. */
   syncDir(directory: string, done: Callback): void;
+  /** The name of the network file system that holds the directory; undefined for any other. */
+  networkFileSystem(done: Callback<string | undefined>): void;
   /** Free bytes; undefined where they are unknown. */
   freeBytes(done: Callback<number | undefined>): void;
 }

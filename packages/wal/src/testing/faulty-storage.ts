@@ -7,7 +7,7 @@ import { WalLockedError } from '../wal-error.js';
 import { SimulatedDisk } from './simulated-disk.js';
 import type { SimulatedFile } from './simulated-file.js';
 
-export type StorageOperation = Exclude<keyof Storage, 'writeDurable'>;
+export type StorageOperation = Exclude<keyof Storage, 'writeDurable' | 'readNow'>;
 
 export interface StorageCall {
   /** Counts from 0. `writeDurable` is two calls, a write and a sync. */
@@ -32,6 +32,11 @@ export interface FaultyStorageOptions {
   readonly fault?: ((call: StorageCall) => Fault | undefined) | undefined;
   /** Called after a call has changed the disk and before its callback. */
   readonly afterCall?: ((call: StorageCall) => void) | undefined;
+  /**
+   * Another process that does not see the lock: it opens a directory in use. Both storages must have the same
+   * disk.
+   */
+  readonly ignoresLock?: boolean | undefined;
   /** Completes concurrent calls in random order instead of the order they were made. */
   readonly shuffle?: SeededRandom | undefined;
   /** Schedules the completion of a call. Default: in `run()`. */
@@ -46,15 +51,19 @@ export class FaultyStorage implements Storage {
   readonly disk: SimulatedDisk;
   readonly calls: StorageCall[] = [];
   isCrashed = false;
+  /** The name that `networkFileSystem` passes. */
+  networkName: string | undefined;
   private readonly fault: (call: StorageCall) => Fault | undefined;
   private readonly schedule: (complete: () => void, call: StorageCall) => void;
   private readonly afterCall: (call: StorageCall) => void;
   private readonly shuffle: SeededRandom | undefined;
+  private readonly ignoresLock: boolean;
   private due: (() => void)[] = [];
 
   constructor(options: FaultyStorageOptions = {}) {
     this.disk = options.disk ?? new SimulatedDisk();
     this.shuffle = options.shuffle;
+    this.ignoresLock = options.ignoresLock ?? false;
     this.fault = options.fault ?? (() => undefined);
     this.afterCall = options.afterCall ?? (() => undefined);
     this.schedule = options.schedule ?? ((complete) => this.due.push(complete));
@@ -82,10 +91,11 @@ export class FaultyStorage implements Storage {
     this.disk.isLocked = false;
   }
 
-  lock(done: Callback): void {
+  lock(done: Callback<string | undefined>): void {
     this.call('lock', 'LOCK', done, () => {
-      if (this.disk.isLocked) throw new WalLockedError('another log of this simulation');
+      if (this.disk.isLocked && !this.ignoresLock) throw new WalLockedError('another log of this simulation');
       this.disk.isLocked = true;
+      return undefined;
     });
   }
 
@@ -118,6 +128,10 @@ export class FaultyStorage implements Storage {
       into.length,
       position,
     );
+  }
+
+  readNow(file: StorageFile, into: Uint8Array, position: number): number {
+    return copyFrom(contentOf(file), into, position);
   }
 
   write(file: StorageFile, bytes: Uint8Array, position: number, done: Callback<number>): void {
@@ -179,6 +193,10 @@ export class FaultyStorage implements Storage {
 
   syncDir(directory: string, done: Callback): void {
     this.call('syncDir', directory, done, () => this.disk.syncDir(directory));
+  }
+
+  networkFileSystem(done: Callback<string | undefined>): void {
+    this.call('networkFileSystem', '.', done, () => this.networkName);
   }
 
   freeBytes(done: Callback<number | undefined>): void {

@@ -2,16 +2,17 @@ import {
   openLog,
   REFUSED,
   WalClosedError,
+  WalDiskFullError,
   type WalError,
   WalFencedError,
   WalIoError,
   WalLockedError,
+  WalNetworkError,
   WalOptionError,
 } from '@troupe/wal';
 import { FaultyStorage, ManualWalHost } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeManifest, encodeManifest } from '#src/format/manifest.js';
 import { LogHarness, textOf } from '../log-harness.js';
 
 const lifecycle = suite('log lifecycle');
@@ -45,26 +46,48 @@ lifecycle('a directory that is open cannot be opened again (exit 73)', () => {
   assert.is((refused as WalLockedError).exitCode, 73);
 });
 
-lifecycle('a log whose epoch was superseded ends at the next change of the manifest (exit 73)', () => {
+lifecycle('a log whose directory another process has opened acknowledges nothing and exits with 73', () => {
   const harness = new LogHarness();
   const log = harness.open();
   log.append(Buffer.from('x'));
   harness.settle();
-  const current = harness.storage.disk.file('CURRENT');
-  assert.ok(current !== undefined);
-  const manifest = decodeManifest(current.content);
-  current.content = encodeManifest({ ...manifest, epoch: manifest.epoch + 1 });
-  let acked = 0;
-  for (let index = 0; index < 200 && harness.host.exits.length === 0; index += 1) {
-    log.append(Buffer.alloc(1_500), (error) => {
-      if (error === null) acked += 1;
-    });
-    harness.settle();
-  }
+  new LogHarness({ disk: harness.storage.disk, ignoresLock: true, seed: 2 }).open();
+  let answer: Error | null | undefined;
+  log.append(Buffer.from('y'), (error) => {
+    answer = error;
+  });
+  harness.settle();
   assert.equal(harness.host.exits, [73]);
-  assert.is(log.append(Buffer.from('y')), REFUSED);
+  assert.instance(answer, WalFencedError);
+  assert.is(log.append(Buffer.from('z')), REFUSED);
   assert.instance(log.refusal(), WalFencedError);
-  assert.ok(acked < 20, 'the log ended at the first change of segments');
+});
+
+lifecycle('a directory on a network file system is refused (exit 73) unless it is allowed', () => {
+  const harness = new LogHarness();
+  harness.storage.networkName = 'nfs';
+  const refused = harness.tryOpen();
+  assert.instance(refused, WalNetworkError);
+  assert.is((refused as WalNetworkError).exitCode, 73);
+  assert.match((refused as Error).message, /nfs/);
+  harness.open({ allowNetworkFs: true });
+});
+
+lifecycle('a full disk at the opening is reported as such (exit 75), and the log opens once there is space', () => {
+  const harness = new LogHarness();
+  const log = harness.open();
+  log.append(Buffer.from('x'));
+  harness.settle();
+  harness.storage.killProcess();
+  harness.host.killProcess();
+  const { disk } = harness.storage;
+  disk.capacityBytes = disk.usedBytes;
+  const refused = harness.tryOpen();
+  assert.instance(refused, WalDiskFullError);
+  assert.is((refused as WalDiskFullError).exitCode, 75);
+  assert.match((refused as Error).message, /free at least \d+ bytes/);
+  disk.capacityBytes = Number.POSITIVE_INFINITY;
+  assert.is(harness.open().durableLsn, 1);
 });
 
 lifecycle('a failed sync calls `onFatal`, exits with 74 and acknowledges no record', () => {

@@ -13,9 +13,12 @@ import {
   ORIGIN,
   type Position,
 } from '#src/format/batch.js';
+import { encodeEpochFile } from '#src/format/epoch-record.js';
 import { encodeManifest, type Manifest, type SegmentEntry } from '#src/format/manifest.js';
+import { NO_MARK } from '#src/format/mark-record.js';
 import { encodeSegmentHeader, segmentName } from '#src/format/segment-header.js';
 import { encodeStoreIdentity } from '#src/format/store-identity.js';
+import { encodeMarkFile } from '#src/mark/mark-file.js';
 import { LogHarness, textOf } from '../log-harness.js';
 
 const decisions = suite('torn or corrupt');
@@ -63,6 +66,7 @@ function open(
   segments: readonly SegmentImage[],
   change: Partial<Manifest> = {},
   unlisted: readonly SegmentImage[] = [],
+  mark = NO_MARK,
 ): LogHarness & { result: number | string } {
   const manifest: Manifest = {
     storeId: STORE_ID,
@@ -76,6 +80,8 @@ function open(
   const files = new Map<string, Buffer>([
     ['STORE', encodeStoreIdentity(STORE_ID, 0)],
     ['CURRENT', encodeManifest(manifest)],
+    ['EPOCH', encodeEpochFile(manifest.epoch + 1)],
+    ['MARK', encodeMarkFile(mark)],
   ]);
   for (const { entry, bytes } of [...segments, ...unlisted]) files.set(segmentName(entry.seq), bytes);
   const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files) });
@@ -95,6 +101,25 @@ function twoBatches(): { segment: SegmentImage; first: Position; second: Positio
   const second = segment.add(first, ['c', 'd', 'e']);
   return { segment, first, second };
 }
+
+decisions('corrupt: the log ends before the batch that MARK names', () => {
+  const { segment, first, second } = twoBatches();
+  const marked = { number: 4, batch: second.batch, lsn: second.lsn };
+  assert.is(open([segment], {}, [], marked).result, 5);
+  segment.bytes.fill(0, 8_192);
+  assert.is(open([segment]).result, 2, 'without a mark zeros are the end of the log');
+  assert.is(open([segment], {}, [], { ...marked, batch: first.batch, lsn: first.lsn }).result, 2);
+  assert.match(
+    String(open([segment], {}, [], marked).result),
+    /^wal-0000000001\.seg@8192 from 3: the log ends here, but MARK shows that it was durable up to lsn 5/,
+  );
+});
+
+decisions('corrupt: an invalid last batch that MARK names', () => {
+  const { segment, second } = twoBatches();
+  const marked = { number: 4, batch: second.batch, lsn: second.lsn };
+  assert.match(String(open([segment.flip(8_200)], {}, [], marked).result), /@8192 from 3: .*MARK shows/);
+});
 
 decisions('valid batches followed by zeros: the log ends after the batches', () => {
   const { segment } = twoBatches();
