@@ -84,6 +84,7 @@ const EXIT_CODES: Readonly<Record<string, Known>> = {
   ERR_LEDGER_CORRUPT: { exitCode: ExitCode.data, advice: 'restore a backup' },
   ERR_WAL_BLOB: { exitCode: ExitCode.data },
   ERR_WAL_CORRUPT: { exitCode: ExitCode.data, advice: 'see troupe wal repair' },
+  ERR_WAL_NETWORK: { exitCode: ExitCode.cannotCreate, advice: 'see --allow-network-fs' },
   ERR_WAL_OPTION: { exitCode: ExitCode.usage },
 };
 

@@ -1,4 +1,4 @@
-import { chmod, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { copyWal, nodeStorage, type VerifyReport, verifyWal } from '@troupe/wal';
@@ -36,7 +36,7 @@ async function copy(context: CommandContext, flags: JsonFlag, from: string, to: 
   await mustNotOverlap(from, to);
   const wasThere = await isEmpty(to);
   const readable = readableUntilSignal('copying');
-  if (!wasThere) await make(to);
+  if (!wasThere) await promisify(nodeStorage(to).mkdir)('.');
   try {
     const bar = new ProgressBar(context.terminal, 'copying', (await readdir(from)).length);
     const copying = copyWal(readable(nodeStorage(from)), to, { onFile: (count) => bar.at(count) });
@@ -57,11 +57,6 @@ async function remove(folder: string, { butFolder }: { readonly butFolder: boole
   for (const path of paths) await rm(path, { recursive: true, force: true });
 }
 
-/** Only the owner may read the folder: it holds every payload. */
-async function make(folder: string): Promise<void> {
-  await promisify(nodeStorage(folder).mkdir)('.');
-  await chmod(folder, 0o700);
-}
 
 async function mustVerify(folder: string, storage = nodeStorage(folder)): Promise<VerifyReport> {
   const report = await verifyWal(storage);

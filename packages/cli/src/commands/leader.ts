@@ -46,6 +46,7 @@ interface Flags extends JsonFlag {
   readonly drainWithin: number;
   readonly compress?: 'gzip' | 'brotli';
   readonly verbose?: boolean;
+  readonly allowNetworkFs?: boolean;
 }
 
 export function addLeader(program: Command, context: CommandContext): void {
@@ -86,6 +87,7 @@ export function addLeader(program: Command, context: CommandContext): void {
         'brotli',
       ]),
     )
+    .option('--allow-network-fs', 'use a folder on a network file system all the same')
     .option('-v, --verbose', 'print connections and refusals')
     .action((flags: Flags) => run(context, flags));
 }
@@ -95,7 +97,9 @@ async function run(context: CommandContext, flags: Flags): Promise<void> {
   // An error before the leader serves is printed once, as the reason why it does not start.
   let isServing = false;
   const host = loggingHost((entry) => {
-    if (!isServing || (entry.level !== 'error' && flags.verbose !== true)) return;
+    // Events of the log concern the operator, also while it is read.
+    const isOfLog = 'wal' in entry.fields;
+    if (!isOfLog && (!isServing || (entry.level !== 'error' && flags.verbose !== true))) return;
     for (const line of logLines('leader', entry)) terminal.err(line);
   });
   // The tag of job ids is in the log: until that is read, a job is printed by its number.
@@ -146,6 +150,7 @@ function open(context: CommandContext, flags: Flags, host: Host, idOf: IdOf): Pr
   return startLeader({
     host,
     dir: flags.dir,
+    ...(flags.allowNetworkFs === true ? { wal: { allowNetworkFs: true } } : {}),
     address,
     limits: limitsOf(flags),
     times: { resumeGraceMs: flags.grace },

@@ -42,7 +42,11 @@ export function addWal(program: Command, context: CommandContext): void {
     const range = `entries ${report.firstLsn} to ${report.lastLsn} in ${report.segments} segments`;
     const end = report.wasClean ? 'closed cleanly' : 'not closed cleanly';
     const damage = report.damage.map((one) => `damaged: ${one.file} at byte ${one.offset}: ${one.reason}`);
-    printResult(context, flags, report, report.ok ? [`ok: ${range}, ${end}`] : damage);
+    const cut =
+      report.tornBytes === 0
+        ? []
+        : [`${report.tornBytes} bytes after the last batch are no batch; opening the log moves them to quarantine/`];
+    printResult(context, flags, report, report.ok ? [`ok: ${range}, ${end}`, ...cut] : damage);
     if (!report.ok) context.exitCode = ExitCode.data;
   });
   subcommand(
@@ -59,9 +63,10 @@ export function addWal(program: Command, context: CommandContext): void {
     });
 }
 
-function repairText({ lost, recordsKept, quarantined, applied }: RepairReport): string {
+function repairText({ lost, recordsKept, missing, quarantined, applied }: RepairReport): string {
   const ranges = lost.map(({ from, to }) => `${from} to ${to}`).join(', ');
-  const what = `${recordsKept} records kept, ${ranges === '' ? 'none' : ranges} lost`;
+  const gone = missing.length === 0 ? '' : `; missing, with all records only there: ${missing.join(', ')}`;
+  const what = `${recordsKept} records kept, ${ranges === '' ? 'none' : ranges} lost${gone}`;
   if (!applied) return `would be: ${what}; say --accept-loss to do it`;
   return `${what}, ${quarantined.length} files copied to quarantine/`;
 }

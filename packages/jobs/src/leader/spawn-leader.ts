@@ -1,6 +1,7 @@
 import { type ActorRef, type ActorSystem, createSystem, type Host } from '@troupe/core';
-import type { WalOptions } from '@troupe/wal';
+import type { WalEvent, WalOptions } from '@troupe/wal';
 import type { OpenJournal } from '../journal/journal.js';
+import { logWalEvent } from '../journal/wal-event-log.js';
 import { walJournal } from '../journal/wal-journal.js';
 import type { Defaulted } from '../option-check.js';
 import type { JobsObserver } from './jobs-event.js';
@@ -35,7 +36,11 @@ export function spawnLeader(
   onFatal: (error: Error) => void,
 ): SpawnedLeader {
   const system = createSystem({ name, host, supervise: { decide: () => 'escalate' } });
-  const openJournal = journal ?? walJournal({ ...wal, dir, onFatal });
+  const onEvent = (event: WalEvent): void => {
+    logWalEvent(host, event);
+    wal?.onEvent?.(event);
+  };
+  const openJournal = journal ?? walJournal({ ...wal, dir, onEvent, onFatal });
   const args = { host, openJournal, onFatal, limits, times, observe };
   return { system, leader: system.spawn(LeaderActor, { args, name: 'leader' }) };
 }

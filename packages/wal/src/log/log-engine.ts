@@ -172,6 +172,9 @@ export class LogEngine {
   private *closeFilesAndUnlock(): Coroutine<void> {
     const { storage } = this.settings;
     yield* this.markWriter.waitForWrite();
+    const { threadBuilder } = this;
+    if (threadBuilder !== undefined)
+      yield* call<void>((done) => threadBuilder.whenEnded(() => done(null)));
     const { committer, store } = this.options;
     for (const file of [...committer.openFiles, this.markWriter.file, store.fence.file])
       yield* call<void>((done) => storage.close(file, done));

@@ -42,8 +42,10 @@ export class SnapshotThreadHandle {
     this.worker.postMessage(request);
   }
 
-  terminate(): void {
-    void this.worker.terminate();
+  /** The thread writes nothing any more once `done` is called. */
+  terminate(done: () => void = () => undefined): void {
+    const ended = (): void => done();
+    this.worker.terminate().then(ended, ended);
   }
 
   private onExit(reason: string, cause?: unknown): void {

@@ -19,6 +19,9 @@ export class ThreadSnapshotBuilder implements SnapshotBuilder {
   private idle: SnapshotThreadHandle | undefined;
   private idleTimer: NodeJS.Timeout | undefined;
   private isClosed = false;
+  /** Threads that may write to the directory. */
+  private readonly threads = new Set<SnapshotThreadHandle>();
+  private endedCallback: (() => void) | undefined;
 
   constructor(dir: string, fold: FoldModule, { idleMs = IDLE_MS, reuseBytesMax = REUSE_BYTES_MAX } = {}) {
     this.dir = dir;
@@ -30,30 +33,55 @@ export class ThreadSnapshotBuilder implements SnapshotBuilder {
   build(request: BuildRequest, done: Callback<BuiltSnapshot>): void {
     // A busy thread is not idle, so a concurrent request gets a thread of its own.
     const thread = this.takeIdle() ?? new SnapshotThreadHandle(this.dir, this.fold);
+    this.threads.add(thread);
     thread.build(request, (error, snapshot) => {
       // After a failure the thread may have open files, so it is not reused.
       if (error === null && snapshot.bytes <= this.reuseBytesMax && !this.isClosed) this.keep(thread);
-      else thread.terminate();
+      else this.terminate(thread);
       done(error, snapshot);
     });
   }
 
-  /** Ends an idle thread now, and a busy one after its reply. */
+  /** Ends all threads, busy ones too: a snapshot that is not complete is worth nothing. */
   close(): void {
     this.isClosed = true;
-    this.takeIdle()?.terminate();
+    clearTimeout(this.idleTimer);
+    for (const thread of this.threads) this.terminate(thread);
+  }
+
+  /** Calls back once no thread can write to the directory any more. */
+  whenEnded(run: () => void): void {
+    if (this.threads.size === 0) run();
+    else this.endedCallback = run;
+  }
+
+  private terminate(thread: SnapshotThreadHandle): void {
+    thread.terminate(() => {
+      this.threads.delete(thread);
+      if (this.threads.size > 0) return;
+      const run = this.endedCallback;
+      this.endedCallback = undefined;
+      run?.();
+    });
   }
 
   private keep(thread: SnapshotThreadHandle): void {
-    this.takeIdle()?.terminate();
+    this.terminateIdle();
     this.idle = thread;
-    this.idleTimer = setTimeout(() => this.takeIdle()?.terminate(), this.idleMs).unref();
+    this.idleTimer = setTimeout(() => this.terminateIdle(), this.idleMs).unref();
+  }
+
+  private terminateIdle(): void {
+    const thread = this.takeIdle();
+    if (thread !== undefined) this.terminate(thread);
   }
 
   private takeIdle(): SnapshotThreadHandle | undefined {
     clearTimeout(this.idleTimer);
     const thread = this.idle;
     this.idle = undefined;
-    return thread?.isAlive ? thread : undefined;
+    if (thread?.isAlive === true) return thread;
+    if (thread !== undefined) this.threads.delete(thread);
+    return undefined;
   }
 }
