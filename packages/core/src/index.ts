@@ -44,6 +44,7 @@ export {
   NameTakenError,
   NoRouteeError,
   OptionError,
+  SendCycleError,
   StaleContextError,
   SystemStoppedError,
   ThrownValueError,

@@ -48,7 +48,9 @@ export class Suspension extends TimerNode implements SuspensionToken {
 
 /** Opens and ends suspensions, and keeps those that wait for an event. */
 export class Suspensions {
-  private readonly runtime: Parts<'events' | 'executor' | 'host' | 'ready' | 'wheel'>;
+  private readonly runtime: Parts<
+    'backPressure' | 'events' | 'executor' | 'host' | 'ready' | 'waitGraph' | 'wheel'
+  >;
   /** Several may wait for one key. */
   private readonly byKey = new Map<string, Set<Suspension>>();
 
@@ -66,6 +68,7 @@ export class Suspensions {
     this.arm(suspension, until);
     cell.ensureCold().suspensions.push(suspension);
     cell.openSuspension();
+    if (until.on === 'capacity') runtime.waitGraph.endMutesBetween((until.of as CellRef).cell, cell);
     if (runtime.events.hasListeners) runtime.events.publish({ kind: 'suspended', path: cell.path, reason });
     return suspension;
   }
@@ -104,7 +107,7 @@ export class Suspensions {
       case 'capacity': {
         const target = checkRefArgument('suspend.of', until.of);
         if (target.isFull) {
-          this.runtime.ready.backPressure.waitForRoom(target, () => suspension.resume());
+          this.runtime.backPressure.waitForRoom(target, () => suspension.resume());
         } else {
           this.runtime.host.soon(() => suspension.resume());
         }

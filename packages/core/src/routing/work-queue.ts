@@ -54,6 +54,7 @@ export class WorkQueue {
   /** The supervisor has been started, or its workers have changed. */
   setMembers(supervisor: ActorCell, members: readonly Member[]): void {
     this.members = members;
+    supervisor.ensureCold().workers = this.out;
     this.watchEnd(supervisor.ref, supervisor.ref);
     for (const { ref } of members) this.watchEnd(supervisor.ref, ref);
     this.giveOut(supervisor.ref);
