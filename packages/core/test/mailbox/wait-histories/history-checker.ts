@@ -1,6 +1,6 @@
-import { type RunReport, routeesOf } from './history-run.js';
+import type { RunReport } from './history-run.js';
 import type { SentMessage } from './message-ledger.js';
-import { type Message, messagesOf, type WaitHistory } from './wait-history.js';
+import { type Message, messagesOf, routeesOf, type WaitHistory } from './wait-history.js';
 
 /** Everything in a run that breaks the rule of back-pressure; empty when the rule held. */
 export function problemsOf(report: RunReport): string[] {
@@ -76,5 +76,5 @@ function sendersIn({ actors }: WaitHistory, actor: number): number {
 }
 
 function receiversOf(history: WaitHistory, to: number): number[] {
-  return history.actors[to]?.kind === 'router' ? routeesOf(history, to) : [to];
+  return history.actors[to]?.kind === 'router' ? routeesOf(history.actors, to) : [to];
 }

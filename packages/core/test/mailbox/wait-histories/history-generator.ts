@@ -1,5 +1,15 @@
 import { SeededRandom } from '@troupe/core/testing';
-import type { ActorPlan, Message, OutsideAct, Reply, Step, Via, WaitHistory, WaitKind } from './wait-history.js';
+import {
+  type ActorPlan,
+  type Message,
+  type OutsideAct,
+  type Reply,
+  routeesOf,
+  type Step,
+  type Via,
+  type WaitHistory,
+  type WaitKind,
+} from './wait-history.js';
 
 /** Below 64, the hard limit of a mailbox of capacity 1: no history may lose a message to that limit. */
 const MESSAGES_MAX = 60;
@@ -133,7 +143,8 @@ class HistoryGenerator {
   }
 
   private above(from: number): number | undefined {
-    const first = from + 1;
+    const isRouter = this.actors[from]?.kind === 'router';
+    const first = 1 + (isRouter ? Math.max(...routeesOf(this.actors, from)) : from);
     return first < this.actors.length ? this.random.between(first, this.actors.length - 1) : undefined;
   }
 

@@ -3,13 +3,14 @@ import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { MessageLedger, SentMessage } from './message-ledger.js';
 import { type ScriptActor, type ScriptContext, type ScriptRef, scriptActor } from './script-actor.js';
 import { DirectedError, type ScriptActors, ScriptInterpreter } from './script-interpreter.js';
-import type { ActorPlan, OutsideAct, WaitHistory } from './wait-history.js';
+import { type ActorPlan, type OutsideAct, routeesOf, type WaitHistory } from './wait-history.js';
 
 /** Every wait of a history without waits from outside has ended by then; nothing is released by time. */
 const FINISHED_MS = 25_000;
 /** Gates that no actor has opened are opened now, after every release by time. */
 const GATES_OPEN_MS = 100_000;
 const OUTSIDE = -1;
+const CYCLE_CODES: readonly unknown[] = ['ERR_ASK_CYCLE', 'ERR_SEND_CYCLE'];
 
 /** The facts of a run that its checker needs. */
 export interface RunReport {
@@ -72,14 +73,14 @@ class HistoryRun implements ScriptActors {
   noteDepth(actor: number): void {
     if (this.history.kind !== 'upward') return;
     const { kind } = this.history.actors[actor] as ActorPlan;
-    for (const target of kind === 'router' ? routeesOf(this.history, actor) : [actor]) {
+    for (const target of kind === 'router' ? routeesOf(this.history.actors, actor) : [actor]) {
       const { depth } = this.test.system.inspect({ under: this.refs[target] as ScriptRef, levels: 0 });
       this.depths[target] = Math.max(this.depths[target] as number, depth);
     }
   }
 
   noteRefusal(message: SentMessage, error: Error): void {
-    if ((error as { code?: unknown }).code !== 'ERR_ASK_CYCLE') return;
+    if (!CYCLE_CODES.includes((error as { code?: unknown }).code)) return;
     this.cycles += 1;
     if (!this.isInCycle(message)) this.baselessRefusals.push(`${message}: ${error.message}`);
   }
@@ -91,7 +92,7 @@ class HistoryRun implements ScriptActors {
     const definition = scriptActor(capacity, throughput);
     const { system } = this.test;
     if (kind === 'router')
-      return router<ScriptActor>(definition, routeesOf(this.history, index).map((at) => this.refs[at] as ScriptRef));
+      return router<ScriptActor>(definition, routeesOf(this.history.actors, index).map((at) => this.refs[at] as ScriptRef));
     if (kind === 'actor') return system.spawn(definition, { name: `actor-${index}`, args: { index, handle } });
     return system.spawnPool(definition, {
       name: `pool-${index}`,
@@ -175,11 +176,6 @@ class HistoryRun implements ScriptActors {
   private ref(actor: number): ScriptRef {
     return this.refs[actor] as ScriptRef;
   }
-}
-
-/** A router stands for all plain actors of higher numbers. */
-export function routeesOf({ actors }: WaitHistory, index: number): number[] {
-  return [...actors.keys()].filter((at) => at > index && actors[at]?.kind === 'actor');
 }
 
 const policy = {

@@ -2,6 +2,7 @@ import type { Host, LaterReply } from '@troupe/core';
 import { type Deferred, deferred } from '../../deferred.js';
 import type { MessageLedger, SentMessage } from './message-ledger.js';
 import type { ScriptContext, ScriptRef } from './script-actor.js';
+import type { ActorCell } from '#src/actor/actor-cell.js';
 import type { Message, Step } from './wait-history.js';
 
 /** A failure that names the directive its parent takes. */
@@ -28,6 +29,7 @@ export class ScriptInterpreter {
   private readonly ledger: MessageLedger;
   private readonly host: Host;
   private readonly gates: Deferred<void>[] = [];
+  private areGatesOpen = false;
 
   constructor(actors: ScriptActors, ledger: MessageLedger, host: Host) {
     this.actors = actors;
@@ -52,7 +54,9 @@ export class ScriptInterpreter {
     return this.reply(ctx, index, message.script);
   }
 
+  /** From now on no gate holds anything up. */
   openGates(): void {
+    this.areGatesOpen = true;
     for (const gate of this.gates) gate?.resolve();
   }
 
@@ -98,7 +102,7 @@ export class ScriptInterpreter {
         ctx.suspend('backpressure', { on: 'capacity', of: this.ref(step.of) });
         return undefined;
       case 'await-gate':
-        return this.gate(step.gate).promise;
+        return this.areGatesOpen ? Promise.resolve() : this.gate(step.gate).promise;
       case 'open-gate':
         this.gate(step.gate).resolve();
         return undefined;
@@ -170,7 +174,18 @@ export class ScriptInterpreter {
 }
 
 /** Until the context has `send` on main. */
-function sendOf(ctx: ScriptContext): (ref: ScriptRef) => ScriptRef['send'] {
-  const own = ctx as unknown as { readonly send?: (ref: ScriptRef) => ScriptRef['send'] };
-  return (ref) => (own.send === undefined ? ref.send : own.send(ref));
+function sendOf(ctx: ScriptContext): (ref: ScriptRef) => Pick<ScriptRef['send'], 'run'> {
+  const own = ctx as unknown as ActorCell & { readonly send?: (ref: ScriptRef) => ScriptRef['send'] };
+  return (ref) => (own.send === undefined ? { run: (message) => sendInNameOf(own, ref, message) } : own.send(ref));
+}
+
+function sendInNameOf(cell: ActorCell, ref: ScriptRef, message: SentMessage): Promise<void> {
+  const { ready } = cell.type.runtime;
+  const { running } = ready;
+  ready.running = cell.slot;
+  try {
+    return ref.send.run(message);
+  } finally {
+    ready.running = running;
+  }
 }

@@ -62,3 +62,8 @@ export function messagesOf(message: Message): { readonly message: Message; reado
   );
   return message.reply.by === 'ask' ? [...sent, { message: message.reply.message, count: 1 }] : sent;
 }
+
+/** A router stands for the next two plain actors of higher numbers. */
+export function routeesOf(actors: readonly ActorPlan[], index: number): number[] {
+  return [...actors.keys()].filter((at) => at > index && actors[at]?.kind === 'actor').slice(0, 2);
+}
