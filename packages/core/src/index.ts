@@ -18,6 +18,7 @@ export type {
   NoPhases,
   PhasesFor,
   SpawnParameters,
+  StateOf,
   Terminated,
   WithPhases,
 } from './define/actor-definition.js';

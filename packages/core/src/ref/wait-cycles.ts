@@ -98,16 +98,17 @@ export class WaitCycles {
 function isCycle(sender: ActorCell, target: ActorCell, cause: Envelope | undefined): boolean {
   if (!target.isAwaiting) return false;
   if (target === sender) return true;
-  for (let call = cause; call !== undefined; call = call.cause) if (call.sender === target) return true;
+  for (let call = cause; call?.isOpen === true; call = call.cause) if (call.sender === target) return true;
   return false;
 }
 
 function pathOfCycle(sender: ActorCell, target: ActorCell, cause: Envelope | undefined): string[] {
+  if (target === sender) return [sender.path, sender.path];
   const path = [target.path, sender.path];
   for (let call = cause; call !== undefined && call.sender !== target; call = call.cause) {
     path.push((call.sender as ActorCell).path);
   }
-  if (target !== sender) path.push(target.path);
+  path.push(target.path);
   return path.reverse();
 }
 
