@@ -1,8 +1,8 @@
 import type { Host, LaterReply } from '@troupe/core';
 import { type Deferred, deferred } from '../../deferred.js';
+import { sendAs } from '../../internals.js';
 import type { MessageLedger, SentMessage } from './message-ledger.js';
 import type { ScriptContext, ScriptRef } from './script-actor.js';
-import type { ActorCell } from '#src/actor/actor-cell.js';
 import type { Message, Step } from './wait-history.js';
 
 /** A failure that names the directive its parent takes. */
@@ -132,7 +132,7 @@ export class ScriptInterpreter {
   ): Promise<void> {
     const message = this.ledger.add(step.message, step.does, index);
     const ref = this.ref(step.message.to);
-    const methods = byRef ? ref[step.does] : step.does === 'ask' ? ctx.ask(ref) : sendOf(ctx)(ref);
+    const methods = byRef ? ref[step.does] : step.does === 'ask' ? ctx.ask(ref) : sendAs(ctx as never, ref);
     const settled = this.follow(message, methods.run(message));
     this.actors.noteDepth(step.message.to);
     return settled;
@@ -170,22 +170,5 @@ export class ScriptInterpreter {
 
   private ref(actor: number): ScriptRef {
     return this.actors.refs[actor] as ScriptRef;
-  }
-}
-
-/** Until the context has `send` on main. */
-function sendOf(ctx: ScriptContext): (ref: ScriptRef) => Pick<ScriptRef['send'], 'run'> {
-  const own = ctx as unknown as ActorCell & { readonly send?: (ref: ScriptRef) => ScriptRef['send'] };
-  return (ref) => (own.send === undefined ? { run: (message) => sendInNameOf(own, ref, message) } : own.send(ref));
-}
-
-function sendInNameOf(cell: ActorCell, ref: ScriptRef, message: SentMessage): Promise<void> {
-  const { ready } = cell.type.runtime;
-  const { running } = ready;
-  ready.running = cell.slot;
-  try {
-    return ref.send.run(message);
-  } finally {
-    ready.running = running;
   }
 }
