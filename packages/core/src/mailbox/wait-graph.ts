@@ -1,43 +1,44 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import type { CellRef } from '../ref/cell-ref.js';
 import type { OpenWait } from './open-waits.js';
 import { OpenWaits } from './open-waits.js';
 
 /**
  * Which actor waits for which: by a mute, by an open ask, by a `send` that waits for room, by a suspension
  * until a mailbox has room, by work that a pull pool has given to a worker. A mute must never be part of a
- * cycle of waits (ADR 0104): it does not begin if it would close one, and it ends when another wait closes
- * one. Both are looked up here, where a wait begins.
+ * cycle of waits (ADR 0104), nor a suspension until there is room: it does not begin if it would close one,
+ * and it ends when another wait closes one. Both are looked up here, where a wait begins.
  */
 export class WaitGraph {
-  private readonly runtime: Parts<'backPressure'>;
+  private readonly runtime: Parts<'backPressure' | 'suspensions'>;
 
   constructor(runtime: WaitGraph['runtime']) {
     this.runtime = runtime;
   }
 
-  /** An actor has asked, or waits for room: mutes in the cycles that this closes end. */
+  /** An actor has asked, or a `send` of it waits for room: mutes in the cycles that this closes end. */
   begin(waiting: ActorCell, wait: OpenWait): void {
     const cold = waiting.ensureCold();
     cold.waits ??= new OpenWaits();
     cold.waits.add(wait);
-    this.endMutesBetween(wait.awaited, waiting);
+    this.releaseBetween(wait.awaited, waiting);
   }
 
   /** Whether the first actor waits for the second, directly or through others. */
   leadsTo(first: ActorCell, second: ActorCell): boolean {
-    return hasWaits(first) && this.allAwaitedFrom(first).has(second);
+    return first === second || (hasWaits(first) && this.allAwaitedFrom(first).has(second));
   }
 
-  /** Ends the mutes on every path of waits from the first actor to the second. */
-  endMutesBetween(first: ActorCell, second: ActorCell): void {
-    const { backPressure } = this.runtime;
-    if (!backPressure.hasMuted || !hasWaits(first)) return;
-    for (const muted of [first, ...this.allAwaitedFrom(first)]) {
-      if (!muted.isMuted) continue;
-      for (const receiver of backPressure.receiversMuting(muted)) {
-        if (receiver === second || this.leadsTo(receiver, second)) backPressure.endMute(muted, receiver);
+  /** Ends the mutes and the suspensions for room on every path of waits from the first actor to the second. */
+  releaseBetween(first: ActorCell, second: ActorCell): void {
+    const { backPressure, suspensions } = this.runtime;
+    if ((!backPressure.hasMuted && suspensions.untilRoom === 0) || !hasWaits(first)) return;
+    for (const cell of [first, ...this.allAwaitedFrom(first)]) {
+      for (const receiver of cell.isMuted ? backPressure.receiversMuting(cell) : [])
+        if (this.leadsTo(receiver, second)) backPressure.endMute(cell, receiver);
+      for (const suspension of cell.cold?.suspensions ?? []) {
+        const { roomIn } = suspension;
+        if (roomIn !== undefined && this.leadsTo(roomIn, second)) suspension.resume();
       }
     }
   }
@@ -62,8 +63,7 @@ export class WaitGraph {
     if (cold === undefined) return cells;
     if (cold.waits !== undefined) cells.push(...cold.waits.awaited);
     if (cold.workers !== undefined) for (const worker of cold.workers.keys()) cells.push(worker.cell);
-    for (const { until } of cold.suspensions)
-      if (until.on === 'capacity') cells.push((until.of as CellRef).cell);
+    for (const { roomIn } of cold.suspensions) if (roomIn !== undefined) cells.push(roomIn);
     return cells;
   }
 }

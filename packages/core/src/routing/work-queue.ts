@@ -164,6 +164,7 @@ export class WorkQueue {
     work.attempts += 1;
     this.outstanding += 1;
     this.out.set(worker, (this.out.get(worker) ?? 0) + 1);
+    runtime.waitGraph.releaseBetween(cell, supervisor.cell);
     runtime.delivery.tell(cell, enveloped(work.handler), envelope);
   }
 

@@ -302,6 +302,81 @@ pressure('a worker of a pull pool is not muted by an actor that waits for the po
 });
 
 pressure(
+  'work that a pull pool gives to a muted worker ends the mute, if the pool is waited for',
+  async () => {
+    await using test = createTestSystem({ askWithinMs: 100_000 });
+    const held = deferred();
+    const Asker = defineActor('asker', {
+      state: () => ({ answers: 0 }),
+      handlers: {
+        async go(ctx, pool: unknown) {
+          await held.promise;
+          await ctx.ask(pool as ActorRef<typeof Worker>).work(0);
+          ctx.state.answers += 1;
+        },
+        put: (_ctx, _n: number) => undefined,
+      },
+      mailbox: { capacity: 2 },
+    });
+    const asker = test.system.spawn(Asker);
+    const Worker = defineActor('worker', {
+      handlers: {
+        work(_ctx, messages: number) {
+          for (let i = 0; i < messages; i += 1) asker.tell.put(i);
+        },
+      },
+    });
+    const pool = test.system.spawnPool(Worker, { size: 1, routing: { pull: {} } });
+    asker.tell.go(pool);
+    await test.settle();
+    pool.tell.work(10);
+    await test.settle();
+    assert.is.not(cellOf(pool.routees[0] as ActorRef<typeof Worker>).status & MUTED, 0);
+    held.resolve();
+    await test.settle();
+    assert.is((cellOf(asker).state as { answers: number }).answers, 1);
+  },
+);
+
+pressure(
+  'a suspension until a mailbox has room ends when the receiver waits for the suspended actor',
+  async () => {
+    await using test = createTestSystem({ askWithinMs: 100_000 });
+    const held = deferred();
+    const Sender = defineActor('sender', {
+      handlers: {
+        go(ctx) {
+          for (let i = 0; i < 4; i += 1) receiver.tell.put();
+          ctx.suspend('backpressure', { on: 'capacity', of: receiver });
+        },
+        question: () => 'answer',
+      },
+    });
+    const sender = test.system.spawn(Sender);
+    const Receiver = defineActor('receiver', {
+      state: () => ({ answer: '' }),
+      handlers: {
+        async wait(ctx) {
+          await held.promise;
+          ctx.state.answer = await ctx.ask(sender).question();
+        },
+        put: () => undefined,
+      },
+      mailbox: { capacity: 2, overflow: 'grow' },
+    });
+    const receiver = test.system.spawn(Receiver);
+    receiver.tell.wait();
+    await test.settle();
+    sender.tell.go();
+    await test.settle();
+    assert.is(test.system.inspect({ under: sender }).status[0], 'suspended');
+    held.resolve();
+    await test.settle();
+    assert.is((cellOf(receiver).state as { answer: string }).answer, 'answer');
+  },
+);
+
+pressure(
   'a receiver that handles nothing for `stuckAfterMs` releases its senders and reports it once',
   async () => {
     await using test = createTestSystem({ stuckAfterMs: 1_000 });
