@@ -29,7 +29,7 @@ export class WaitGraph {
     return first === second || (hasWaits(first) && this.allAwaitedFrom(first).has(second));
   }
 
-  /** Ends the mutes and the suspensions for room on every path of waits from the first actor to the second. */
+  /** Ends the mutes and the suspensions for room on the paths of waits from the first to the second. */
   releaseBetween(first: ActorCell, second: ActorCell): void {
     const { backPressure, suspensions } = this.runtime;
     if ((!backPressure.hasMuted && suspensions.untilRoom === 0) || !hasWaits(first)) return;
