@@ -11,10 +11,7 @@ const [task = '', ...args] = process.argv.slice(2);
 const tasks = {
   start: () => runBuilt('docs/examples', 'docs/examples/.test/start.js'),
   histories: () =>
-    runBuilt(
-      'packages/core/test',
-      'packages/core/.test/mailbox/wait-histories/histories-command.js',
-    ),
+    runBuilt('packages/core/test', 'packages/core/.test/mailbox/wait-histories/histories-command.js'),
   bench: () => runBuilt('bench', 'bench/dist/main.js'),
   build: () => buildOrExplain([]),
   lint: () => lint(),

@@ -1,11 +1,5 @@
 // Pipelines, servers and senders that no mute holds back: which mailboxes stay bounded, and by how much.
-import {
-  type AnyRef,
-  defineActor,
-  type InvokeResult,
-  type Ref,
-  UndeliveredError,
-} from '@troupe/core';
+import { type AnyRef, defineActor, type InvokeResult, type Ref, UndeliveredError } from '@troupe/core';
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -151,50 +145,62 @@ pipelines('a server that is asked all the time is muted by its slow log', async 
   assert.equal(test.eventsOf('stuck'), []);
 });
 
-pipelines('a producer without end fills the mailbox of a consumer that awaits up to its capacity', async () => {
-  await using test = createTestSystem();
-  const depths = new Depths(test);
-  const Consumer = defineActor('consumer', {
-    state: () => ({ handled: 0 }),
-    handlers: {
-      put(ctx, _n: number): Promise<void> | undefined {
-        ctx.state.handled += 1;
-        return ctx.state.handled % 100 === 0 ? elapse(test, 1) : undefined;
+pipelines(
+  'a producer without end fills the mailbox of a consumer that awaits up to its capacity',
+  async () => {
+    await using test = createTestSystem();
+    const depths = new Depths(test);
+    const Consumer = defineActor('consumer', {
+      state: () => ({ handled: 0 }),
+      handlers: {
+        put(ctx, _n: number): Promise<void> | undefined {
+          ctx.state.handled += 1;
+          return ctx.state.handled % 100 === 0 ? elapse(test, 1) : undefined;
+        },
       },
-    },
-    mailbox: { capacity: 100 },
-  });
-  const consumer = test.system.spawn(Consumer);
-  const Producer = defineActor('producer', {
-    handlers: {
-      produce(ctx, n: number) {
-        consumer.tell.put(n);
-        depths.look(consumer);
-        Producer.self(ctx).tell.produce(n + 1);
+      mailbox: { capacity: 100 },
+    });
+    const consumer = test.system.spawn(Consumer);
+    const Producer = defineActor('producer', {
+      handlers: {
+        produce(ctx, n: number) {
+          consumer.tell.put(n);
+          depths.look(consumer);
+          Producer.self(ctx).tell.produce(n + 1);
+        },
       },
-    },
-  });
-  test.system.spawn(Producer).tell.produce(0);
-  await test.advance(300);
-  assert.ok(depths.of(consumer) <= 101, `the consumer had ${depths.of(consumer)} messages`);
-  assert.ok(test.stateOf(Consumer, consumer).handled >= 300 * 100, 'and it was never idle');
-});
+    });
+    test.system.spawn(Producer).tell.produce(0);
+    await test.advance(300);
+    assert.ok(depths.of(consumer) <= 101, `the consumer had ${depths.of(consumer)} messages`);
+    assert.ok(test.stateOf(Consumer, consumer).handled >= 300 * 100, 'and it was never idle');
+  },
+);
 
-pipelines('tells of code outside actors beyond 64 × capacity are dead letters, and one warning names `send`', async () => {
-  await using test = createTestSystem();
-  const { sink, token } = spawnHeldSink(test);
-  for (let n = 0; n < HARD_LIMIT + 7; n += 1) sink.tell.put(n);
-  assert.is(test.system.inspect({ under: sink }).depth, HARD_LIMIT);
-  const letters = test.eventsOf('dead-letter').map(({ letter }) => letter);
-  assert.equal(letters.map(({ reason }) => reason), Array.from({ length: 7 }, () => 'overloaded'));
-  assert.is(letters[0]?.payload, HARD_LIMIT);
-  token.resume();
-  await test.advance(HARD_LIMIT / 2);
-  for (let n = 0; n < HARD_LIMIT; n += 1) sink.tell.put(n);
-  assert.ok(test.eventsOf('dead-letter').length > 7, 'it was overloaded a second time');
-  const warnings = test.host.logged.filter(({ message }) => message.includes('`send`'));
-  assert.equal(warnings.map(({ level, fields }) => [level, fields['path']]), [['warn', '/sink']]);
-});
+pipelines(
+  'tells of code outside actors beyond 64 × capacity are dead letters, and one warning names `send`',
+  async () => {
+    await using test = createTestSystem();
+    const { sink, token } = spawnHeldSink(test);
+    for (let n = 0; n < HARD_LIMIT + 7; n += 1) sink.tell.put(n);
+    assert.is(test.system.inspect({ under: sink }).depth, HARD_LIMIT);
+    const letters = test.eventsOf('dead-letter').map(({ letter }) => letter);
+    assert.equal(
+      letters.map(({ reason }) => reason),
+      Array.from({ length: 7 }, () => 'overloaded'),
+    );
+    assert.is(letters[0]?.payload, HARD_LIMIT);
+    token.resume();
+    await test.advance(HARD_LIMIT / 2);
+    for (let n = 0; n < HARD_LIMIT; n += 1) sink.tell.put(n);
+    assert.ok(test.eventsOf('dead-letter').length > 7, 'it was overloaded a second time');
+    const warnings = test.host.logged.filter(({ message }) => message.includes('`send`'));
+    assert.equal(
+      warnings.map(({ level, fields }) => [level, fields['path']]),
+      [['warn', '/sink']],
+    );
+  },
+);
 
 pipelines('an ask of code outside actors beyond 64 × capacity is refused with ERR_UNDELIVERED', async () => {
   await using test = createTestSystem();
@@ -376,31 +382,36 @@ pipelines('an actor that waits for room says at which receiver and since when', 
   assert.not.match(test.system.tree(), /waiting for room/);
 });
 
-pipelines('a receiver that handles nothing for 30 s lets go of its senders once, with both paths', async () => {
-  await using test = createTestSystem();
-  const { sink, token } = spawnHeldSink(test);
-  const { ref, begun } = spawnBurster(test, sink);
-  for (let i = 0; i < 3; i += 1) ref.tell.now(CAPACITY + 1);
-  await test.advance(29_000);
-  assert.is(begun(), 1, 'muted until then');
-  await test.advance(10_000);
-  assert.is(begun(), 3, 'a stuck receiver mutes nobody');
-  await test.advance(100_000);
-  const stuck = test.eventsOf('stuck');
-  assert.is(stuck.length, 1);
-  assert.is(stuck[0]?.path, '/sink');
-  assert.equal(stuck[0]?.senders, ['/burster']);
-  const warnings = test.host.logged.filter(({ message }) => message.includes('/sink has handled no message'));
-  assert.is(warnings.length, 1);
-  assert.is(warnings[0]?.level, 'warn');
-  assert.match(warnings[0]?.message ?? '', /\/burster/);
-  token.resume();
-  await test.advance(1);
-  ref.tell.now(1);
-  ref.tell.now(1);
-  await test.settle();
-  assert.is(begun(), 4, 'it mutes again after it has handled a message');
-});
+pipelines(
+  'a receiver that handles nothing for 30 s lets go of its senders once, with both paths',
+  async () => {
+    await using test = createTestSystem();
+    const { sink, token } = spawnHeldSink(test);
+    const { ref, begun } = spawnBurster(test, sink);
+    for (let i = 0; i < 3; i += 1) ref.tell.now(CAPACITY + 1);
+    await test.advance(29_000);
+    assert.is(begun(), 1, 'muted until then');
+    await test.advance(10_000);
+    assert.is(begun(), 3, 'a stuck receiver mutes no sender');
+    await test.advance(100_000);
+    const stuck = test.eventsOf('stuck');
+    assert.is(stuck.length, 1);
+    assert.is(stuck[0]?.path, '/sink');
+    assert.equal(stuck[0]?.senders, ['/burster']);
+    const warnings = test.host.logged.filter(({ message }) =>
+      message.includes('/sink has handled no message'),
+    );
+    assert.is(warnings.length, 1);
+    assert.is(warnings[0]?.level, 'warn');
+    assert.match(warnings[0]?.message ?? '', /\/burster/);
+    token.resume();
+    await test.advance(1);
+    ref.tell.now(1);
+    ref.tell.now(1);
+    await test.settle();
+    assert.is(begun(), 4, 'it mutes again after it has handled a message');
+  },
+);
 
 pipelines('synchronous sends to a stuck receiver meet the hard limit too', async () => {
   await using test = createTestSystem();

@@ -38,11 +38,13 @@ class ScriptedActors {
       handlers: {
         async run(ctx, steps: readonly Step[]): Promise<string> {
           for (const step of steps) {
-            if ('elapse' in step) await new Promise<void>((done) => void actors.test.host.setTimer(step.elapse, done));
+            if ('elapse' in step)
+              await new Promise<void>((done) => void actors.test.host.setTimer(step.elapse, done));
             else if ('suspendUntilRoomAt' in step)
               ctx.suspend('backpressure', { on: 'capacity', of: actors.ref(step.suspendUntilRoomAt) });
             else if ('tell' in step)
-              for (let i = 0; i < (step.times ?? 1); i += 1) ctx.tell(actors.ref(step.tell)).run(step.steps ?? []);
+              for (let i = 0; i < (step.times ?? 1); i += 1)
+                ctx.tell(actors.ref(step.tell)).run(step.steps ?? []);
             else if ('ask' in step) {
               const reply = actors.note(ctx.ask(actors.ref(step.ask)).run(step.steps ?? []));
               if (step.isAwaited !== false) await reply;
@@ -70,43 +72,51 @@ async function settleAll(test: TestSystem): Promise<void> {
   assert.is(test.system.stats().queued, 0);
 }
 
-cycles('an actor that asks itself after an await is refused, also where code outside actors has asked it', async () => {
-  await using test = createTestSystem();
-  const actors = new ScriptedActors(test, 'a');
-  const reply = actors.ref('a').ask.run([{ elapse: 1 }, { ask: 'a' }]);
-  await settleAll(test);
-  assert.is(await reply, 'done');
-  assert.instance(actors.errors[0], AskCycleError);
-  assert.equal((actors.errors[0] as AskCycleError).cycle, ['/a', '/a']);
-});
+cycles(
+  'an actor that asks itself after an await is refused, also where code outside actors has asked it',
+  async () => {
+    await using test = createTestSystem();
+    const actors = new ScriptedActors(test, 'a');
+    const reply = actors.ref('a').ask.run([{ elapse: 1 }, { ask: 'a' }]);
+    await settleAll(test);
+    assert.is(await reply, 'done');
+    assert.instance(actors.errors[0], AskCycleError);
+    assert.equal((actors.errors[0] as AskCycleError).cycle, ['/a', '/a']);
+  },
+);
 
 cycles('an ask that was answered is no part of a cycle', async () => {
   await using test = createTestSystem();
   const actors = new ScriptedActors(test, 'abc');
   // a asks b and has its answer; b has asked c without waiting, and c asks a, which waits for a timer only.
   actors.ref('c').tell.run([{ elapse: 10 }]);
-  actors.ref('a').tell.run([
-    { ask: 'b', steps: [{ ask: 'c', isAwaited: false, steps: [{ ask: 'a' }] }] },
-    { elapse: 100 },
-  ]);
+  actors
+    .ref('a')
+    .tell.run([
+      { ask: 'b', steps: [{ ask: 'c', isAwaited: false, steps: [{ ask: 'a' }] }] },
+      { elapse: 100 },
+    ]);
   await settleAll(test);
   assert.equal(actors.errors, []);
 });
 
-cycles('two actors that send to each other: the send that closes the cycle is refused with its path', async () => {
-  await using test = createTestSystem();
-  const actors = new ScriptedActors(test, 'ab');
-  for (const [one, other] of ['ab', 'ba']) {
-    actors.ref(one as string).tell.run([{ elapse: 1 }, { send: other as string }]);
-    for (let i = 0; i < 2; i += 1) actors.ref(one as string).tell.run([]);
-  }
-  await settleAll(test);
-  assert.is(actors.errors.length, 1, 'one send is refused, the other has room after it');
-  assert.instance(actors.errors[0], SendCycleError);
-  const { cycle } = actors.errors[0] as SendCycleError;
-  assert.equal([...new Set(cycle)].sort(), ['/a', '/b']);
-  assert.is(cycle[0], cycle.at(-1));
-});
+cycles(
+  'two actors that send to each other: the send that closes the cycle is refused with its path',
+  async () => {
+    await using test = createTestSystem();
+    const actors = new ScriptedActors(test, 'ab');
+    for (const [one, other] of ['ab', 'ba']) {
+      actors.ref(one as string).tell.run([{ elapse: 1 }, { send: other as string }]);
+      for (let i = 0; i < 2; i += 1) actors.ref(one as string).tell.run([]);
+    }
+    await settleAll(test);
+    assert.is(actors.errors.length, 1, 'one send is refused, the other has room after it');
+    assert.instance(actors.errors[0], SendCycleError);
+    const { cycle } = actors.errors[0] as SendCycleError;
+    assert.equal([...new Set(cycle)].sort(), ['/a', '/b']);
+    assert.is(cycle[0], cycle.at(-1));
+  },
+);
 
 cycles('an actor that sends to itself and is full is refused with its path', async () => {
   await using test = createTestSystem();
@@ -118,16 +128,19 @@ cycles('an actor that sends to itself and is full is refused with its path', asy
   assert.equal([...new Set((actors.errors[0] as SendCycleError).cycle)], ['/a']);
 });
 
-cycles('A waits for room in B, B is muted by C, C has asked A: the mute ends, and nothing is refused', async () => {
-  await using test = createTestSystem();
-  const actors = new ScriptedActors(test, 'abc');
-  // c awaits a, which begins to send only later; b has sent to c beyond its capacity.
-  actors.ref('c').tell.run([{ ask: 'a', steps: [{ elapse: 10 }, { send: 'b' }] }]);
-  actors.ref('b').tell.run([{ elapse: 1 }, { tell: 'c', times: 3 }]);
-  for (let i = 0; i < 2; i += 1) actors.ref('b').tell.run([]);
-  await settleAll(test);
-  assert.equal(actors.errors, []);
-});
+cycles(
+  'A waits for room in B, B is muted by C, C has asked A: the mute ends, and nothing is refused',
+  async () => {
+    await using test = createTestSystem();
+    const actors = new ScriptedActors(test, 'abc');
+    // c awaits a, which begins to send only later; b has sent to c beyond its capacity.
+    actors.ref('c').tell.run([{ ask: 'a', steps: [{ elapse: 10 }, { send: 'b' }] }]);
+    actors.ref('b').tell.run([{ elapse: 1 }, { tell: 'c', times: 3 }]);
+    for (let i = 0; i < 2; i += 1) actors.ref('b').tell.run([]);
+    await settleAll(test);
+    assert.equal(actors.errors, []);
+  },
+);
 
 cycles('a cycle of a send and an ask is refused at the wait that closes it', async () => {
   await using test = createTestSystem();
@@ -140,15 +153,18 @@ cycles('a cycle of a send and an ask is refused at the wait that closes it', asy
   assert.instance(actors.errors[0], AskCycleError);
 });
 
-cycles('a suspension until a mailbox has room ends when that mailbox waits for the suspended actor', async () => {
-  await using test = createTestSystem();
-  const actors = new ScriptedActors(test, 'ab');
-  // b waits for room at a, which is suspended until b has room.
-  actors.ref('a').tell.run([{ elapse: 5 }, { suspendUntilRoomAt: 'b' }]);
-  actors.ref('b').tell.run([{ elapse: 1 }, { send: 'a' }]);
-  for (const name of 'ab') actors.ref(name).tell.run([]);
-  await settleAll(test);
-});
+cycles(
+  'a suspension until a mailbox has room ends when that mailbox waits for the suspended actor',
+  async () => {
+    await using test = createTestSystem();
+    const actors = new ScriptedActors(test, 'ab');
+    // b waits for room at a, which is suspended until b has room.
+    actors.ref('a').tell.run([{ elapse: 5 }, { suspendUntilRoomAt: 'b' }]);
+    actors.ref('b').tell.run([{ elapse: 1 }, { send: 'a' }]);
+    for (const name of 'ab') actors.ref(name).tell.run([]);
+    await settleAll(test);
+  },
+);
 
 cycles('a suspension until its own mailbox has room ends', async () => {
   await using test = createTestSystem();

@@ -49,7 +49,9 @@ function longMailboxes({ history, messages, depths }: RunReport): string[] {
     const stashed = own.filter((m) => m.stashed > 0).length;
     const max = capacity + burstsTo(history, messages, actor) + unmuted + 2 * stashed;
     const depth = depths[actor] as number;
-    return depth <= max ? [] : [`actor ${actor} had ${depth} messages in its mailbox, at most ${max} fit the rule`];
+    return depth <= max
+      ? []
+      : [`actor ${actor} had ${depth} messages in its mailbox, at most ${max} fit the rule`];
   });
 }
 

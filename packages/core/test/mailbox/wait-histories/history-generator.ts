@@ -88,7 +88,8 @@ class HistoryGenerator {
     if (chance < 0.89) return this.awaitRoom(from);
     if (chance < 0.92) return this.timer(from, level);
     if (chance < 0.95) return this.gate();
-    if (chance < 0.985) return [{ does: 'fail', directive: this.pick(['restart', 'resume', 'stop'] as const) }];
+    if (chance < 0.985)
+      return [{ does: 'fail', directive: this.pick(['restart', 'resume', 'stop'] as const) }];
     return [{ does: 'stop' }];
   }
 
@@ -126,7 +127,7 @@ class HistoryGenerator {
     return [{ does: this.pick(['await-gate', 'open-gate'] as const), gate: this.random.below(GATES) }];
   }
 
-  /** A reply that waits for another actor is a wait of its own: nobody refuses a cycle of those. */
+  /** A reply that waits for another actor is a wait of its own, and cycles of those are not refused. */
   private reply(from: number, level: number): Reply {
     if (this.random.chance(0.75)) return { by: 'result' };
     const to = this.above(from);

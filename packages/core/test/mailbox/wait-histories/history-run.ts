@@ -53,6 +53,7 @@ class HistoryRun implements ScriptActors {
       // No wait ends by a deadline.
       askWithinMs: 1e9,
       warn: false,
+      recorder: false,
       supervise: policy,
     });
     this.test.system.subscribe((event) => this.observe(event));
@@ -92,8 +93,12 @@ class HistoryRun implements ScriptActors {
     const definition = scriptActor(capacity, throughput);
     const { system } = this.test;
     if (kind === 'router')
-      return router<ScriptActor>(definition, routeesOf(this.history.actors, index).map((at) => this.refs[at] as ScriptRef));
-    if (kind === 'actor') return system.spawn(definition, { name: `actor-${index}`, args: { index, handle } });
+      return router<ScriptActor>(
+        definition,
+        routeesOf(this.history.actors, index).map((at) => this.refs[at] as ScriptRef),
+      );
+    if (kind === 'actor')
+      return system.spawn(definition, { name: `actor-${index}`, args: { index, handle } });
     return system.spawnPool(definition, {
       name: `pool-${index}`,
       size: 2,
@@ -166,7 +171,9 @@ class HistoryRun implements ScriptActors {
       baselessRefusals: this.baselessRefusals,
       leftBusy: views
         .filter(({ status, depth, stashed }) => status.join() !== 'idle' || depth + stashed > 0)
-        .map(({ path, activity, depth, stashed }) => `${path}: ${activity}, depth ${depth}, stashed ${stashed}`),
+        .map(
+          ({ path, activity, depth, stashed }) => `${path}: ${activity}, depth ${depth}, stashed ${stashed}`,
+        ),
       depths: this.depths,
       mutes: this.mutes,
       cycles: this.cycles,

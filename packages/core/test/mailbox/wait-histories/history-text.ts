@@ -4,13 +4,16 @@ import type { Message, OutsideAct, Step, WaitHistory } from './wait-history.js';
 export function historyText({ seed, kind, actors, acts }: WaitHistory): string {
   return [
     `seed ${seed}, ${kind} waits`,
-    ...actors.map((plan, at) => `  ${at}: ${plan.kind}, capacity ${plan.capacity}, throughput ${plan.throughput}`),
+    ...actors.map(
+      (plan, at) => `  ${at}: ${plan.kind}, capacity ${plan.capacity}, throughput ${plan.throughput}`,
+    ),
     ...acts.flatMap(linesOfAct),
   ].join('\n');
 }
 
 function linesOfAct(act: OutsideAct): string[] {
-  if ('message' in act) return [`  at ${act.at}: ${act.act} ${act.message.to}`, ...linesOf(act.message, '    ')];
+  if ('message' in act)
+    return [`  at ${act.at}: ${act.act} ${act.message.to}`, ...linesOf(act.message, '    ')];
   return [`  at ${act.at}: ${act.act} ${act.actor}${act.act === 'suspend' ? ` for ${act.ms} ms` : ''}`];
 }
 

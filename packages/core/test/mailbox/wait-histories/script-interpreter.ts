@@ -81,7 +81,8 @@ export class ScriptInterpreter {
   ): Promise<void> | undefined {
     switch (step.does) {
       case 'tell':
-        for (let i = 0; i < step.count; i += 1) this.tell(ctx, index, step.message, isSynchronous && step.via === 'ref');
+        for (let i = 0; i < step.count; i += 1)
+          this.tell(ctx, index, step.message, isSynchronous && step.via === 'ref');
         return undefined;
       case 'ask':
       case 'send': {
