@@ -42,6 +42,7 @@ export class JobSchemaError extends JobsError {
 /** Why a leader refused a submit. Nothing was recorded. */
 export type RefusalCode =
   | 'ERR_QUEUE_FULL'
+  | 'ERR_SUBMIT_WINDOW_FULL'
   | 'ERR_PAYLOAD_TOO_LARGE'
   | 'ERR_PAYLOAD_LOST'
   | 'ERR_KEY_CONFLICT'
