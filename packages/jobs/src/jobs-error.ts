@@ -239,6 +239,15 @@ export class MessageMalformedError extends JobsError {
   }
 }
 
+/** A list in a message of a peer has too many items. Its connection ends; nothing of it was acted on. */
+export class MessageTooLongError extends JobsError {
+  override readonly code = 'ERR_MESSAGE_TOO_LONG';
+
+  constructor(itemsMax: number) {
+    super(`message from a peer: more than ${itemsMax} items; cut the list into several messages`);
+  }
+}
+
 /** There was no session with a leader in the time given. */
 export class LeaderUnreachableError extends JobsError {
   override readonly code = 'ERR_LEADER_UNREACHABLE';
