@@ -46,6 +46,7 @@ export {
   NameTakenError,
   NoRouteeError,
   OptionError,
+  SendCycleError,
   StaleContextError,
   SystemStoppedError,
   ThrownValueError,
