@@ -220,10 +220,13 @@ export class NonRetryableError extends JobsError {
 export class AttemptAbortedError extends JobsError {
   override readonly code = 'ERR_ATTEMPT_ABORTED';
   readonly reason: AbortReason;
+  /** The reason that the cancel gave, or the cause of a fence; may be empty. */
+  readonly detail: string;
 
-  constructor(jobId: string, attempt: number, reason: AbortReason) {
-    super(`job ${jobId}, attempt ${attempt}: aborted (${reason})`);
+  constructor(jobId: string, attempt: number, reason: AbortReason, detail = '') {
+    super(`job ${jobId}, attempt ${attempt}: aborted (${detail === '' ? reason : `${reason}: ${detail}`})`);
     this.reason = reason;
+    this.detail = detail;
   }
 }
 

@@ -13,6 +13,7 @@ import { WorkerActor } from '../worker/worker-actor.js';
 import {
   type AttemptFailure,
   DEFAULT_WORKER_SETTINGS,
+  type StaleAttempt,
   WORKER_CHECKS,
   type WorkerSettings,
 } from '../worker/worker-options.js';
@@ -30,6 +31,8 @@ export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings> {
   readonly handlers: readonly HandledJob[];
   /** Called for every attempt that failed here, for a log. */
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
+  /** Called for every result that came after its attempt had been taken away, for a log. */
+  readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
 }
 
 export interface EmbeddedWorker {
@@ -99,7 +102,7 @@ export class EmbeddedJobs implements AsyncDisposable {
 
   worker(options: EmbeddedWorkerOptions): EmbeddedWorker {
     checkOptions('worker', options, WORKER_CHECKS, ['handlers']);
-    const { name = 'embedded', handlers, onFailure, ...settings } = options;
+    const { name = 'embedded', handlers, onFailure, onStale, ...settings } = options;
     const spawn = this.spawn as ActorSystem['spawn'];
     const ref = spawn(WorkerActor, {
       args: {
@@ -109,6 +112,7 @@ export class EmbeddedJobs implements AsyncDisposable {
         settings: withDefaults({ ...DEFAULT_WORKER_SETTINGS, cpuCap: 1 }, settings),
         load: nodeLoadMeter(),
         onFailure,
+        onStale,
         host: this.host,
         leader: this.leader.tell,
       },

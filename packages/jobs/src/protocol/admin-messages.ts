@@ -41,6 +41,8 @@ export interface WorkerView {
   /** How long its event loop has been blocked; 0 unless it is. */
   readonly blockedMs: number;
   readonly running: number;
+  /** Handlers that still run after a time limit, a cancel or a fence ended their attempt. Each holds a slot. */
+  readonly overrun: number;
   readonly credit: number;
   readonly slots: number;
   readonly cpu: number;

@@ -130,6 +130,7 @@ export class AdminApi {
       liveness: this.leaseWatch.liveness(session),
       blockedMs: this.leaseWatch.blockedMs(session),
       running: session.leases.length,
+      overrun: session.overrun,
       credit: session.credit,
       slots: session.slots,
       cpu: session.cpu,

@@ -90,7 +90,7 @@ export class CommitEffects {
     const { lease } = job;
     if (lease === undefined) context.queues.cancelled(job, context.recordTime);
     else {
-      lease.session.abort(job.no, lease.attempt, 'cancelled');
+      lease.session.abort(job.no, lease.attempt, 'cancelled', job.end?.reason ?? '');
       context.markDirty(lease.session);
     }
     this.parts.attempts.endLease(job, job.attempt);

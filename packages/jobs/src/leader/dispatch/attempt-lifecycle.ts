@@ -102,7 +102,7 @@ export class AttemptLifecycle {
       lease.attempt !== end.attempt ||
       lease.session.name !== session.name
     ) {
-      session.acknowledge(end.job, end.attempt, end.outcome === 'ok' ? end.result.length : 0);
+      session.answerStale(end.job, end.attempt);
       this.context.markDirty(session);
       this.context.observe?.({ kind: 'stale', worker: session.name, job: end.job, attempt: end.attempt });
       return;
@@ -172,7 +172,7 @@ export class AttemptLifecycle {
       const lease = this.context.ledger.jobs.get(job)?.lease;
       const isOwn = lease !== undefined && lease.attempt === attempt && lease.session.name === session.name;
       if (isOwn) kept.add(lease);
-      else session.abort(job, attempt, 'fenced');
+      else session.abort(job, attempt, 'fenced', 'the attempt is not running here');
     }
     for (const lease of [...(before?.leases ?? [])]) {
       before?.removeLease(lease);
