@@ -24,6 +24,7 @@ export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
 export {
   AttemptAbortedError,
+  CallWaitError,
   ClientClosedError,
   ForbiddenError,
   JobCancelledError,

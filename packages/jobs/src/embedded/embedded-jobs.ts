@@ -59,6 +59,7 @@ export class EmbeddedJobs implements AsyncDisposable {
   private spawn: ActorSystem['spawn'] | undefined = undefined;
   private readonly workers = new Set<ActorRef<typeof WorkerActor>>();
   private workersStarted = 0;
+  private tag = '';
   private readonly clients: Client[] = [];
   private closing: Promise<void> | undefined;
 
@@ -74,7 +75,7 @@ export class EmbeddedJobs implements AsyncDisposable {
   /** Resolves after recovery; rejects with its cause of failure. */
   async ready(): Promise<void> {
     try {
-      await this.overview();
+      ({ tag: this.tag } = await this.overview());
       await new Promise<void>((resolve) => {
         const onReady = (spawn: ActorSystem['spawn']): void => {
           this.spawn = spawn;
@@ -93,6 +94,7 @@ export class EmbeddedJobs implements AsyncDisposable {
     checkOptions('client', options, { name: plainName(100) });
     const { client } = spawnClient(this.spawn as ActorSystem['spawn'], {
       name: options.name ?? 'app',
+      tag: this.tag,
       host: this.host,
       leader: this.leader.tell,
     });

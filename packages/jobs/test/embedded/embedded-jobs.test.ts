@@ -75,7 +75,6 @@ jobs('a job and its result survive a restart and are found by the id', async () 
   }
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
-  await client.overview();
   assert.is(await client.open(double, done).result(), 2);
   app.worker({ handlers: [handle(echo, (text) => text)] });
   assert.is(await client.open(echo, waiting).result(), 'waits for a worker');
@@ -106,7 +105,7 @@ jobs('a failing job is retried, then becomes a dead letter with its last error',
     handlers: [
       handle(echo, (_text, { attempt }) => {
         attempts.push(attempt);
-        throw new Error(`no ${attempt}`);
+        throw new Error(`no ${attempt}`, { cause: new RangeError('of it') });
       }),
     ],
   });
@@ -120,6 +119,10 @@ jobs('a failing job is retried, then becomes a dead letter with its last error',
     [dead?.state, dead?.reason, dead?.failure?.message, dead?.failures],
     ['dead', 'failed', 'no 3', 3],
   );
+  const { stack, cause } = dead?.failure ?? {};
+  assert.match(stack ?? '', /^Error: no 3\n +at .*embedded-jobs\.test/);
+  assert.equal([cause?.name, cause?.message], ['RangeError', 'of it']);
+  assert.match(cause?.stack ?? '', /embedded-jobs\.test/);
   assert.equal(events.filter((event) => event.kind === 'requeued').length, 2);
   assert.ok(events.some((event) => event.kind === 'durable' && event.tookMs >= 0));
   assert.is(await client.redrive([handled.id]), 1);
@@ -371,7 +374,6 @@ jobs('wrong ids, inputs, outputs and options are typed errors', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
-  await client.overview();
   assert.throws(
     () => client.open(echo, 'other-1'),
     (error: { code?: string }) => error.code === 'ERR_JOB_FOREIGN',

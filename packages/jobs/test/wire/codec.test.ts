@@ -51,6 +51,12 @@ const payload = fc.oneof(
 const failure = fc.oneof(
   rec({ name: fc.string(), message: fc.string() }),
   rec({ name: fc.string(), message: fc.string(), code: fc.string() }),
+  rec({
+    name: fc.string(),
+    message: fc.string(),
+    stack: fc.string(),
+    cause: rec({ name: fc.string(), message: fc.string(), code: fc.string(), stack: fc.string() }),
+  }),
 );
 const item = rec({
   seq: number,

@@ -45,7 +45,7 @@ export class CommitEffects {
       case 'enqueue':
         return submits.enqueued(record, applied as LeaderJob, from as ClientSession, tag, lsn);
       case 'enqueue_all':
-        return submits.enqueuedAll(record, from as ClientSession, lsn);
+        return submits.enqueuedAll(record, from as ClientSession, tag, lsn);
       case 'assign':
         return attempts.assigned(record, applied as LeaderJob);
       case 'ack': {

@@ -1,4 +1,5 @@
 // Hot path: `assign`, `assigned`, `report` and `endLease` run once per attempt.
+import { boundedFailure } from '../../job/job-failure.js';
 import { retryDelayMs } from '../../job/retry-policy.js';
 import type { JobFailure } from '../../jobs-error.js';
 import type {
@@ -138,7 +139,7 @@ export class AttemptLifecycle {
   stageEnd(lease: Lease, cause: EndCause, failure: JobFailure | undefined): void {
     const { job } = lease;
     job.pending = true;
-    this.context.stage(this.endRecord(job, cause, failure && bounded(failure)), lease.session);
+    this.context.stage(this.endRecord(job, cause, failure && boundedFailure(failure)), lease.session);
   }
 
   /** The attempt has ended in the ledger: its lease ends, and its worker may forget it. */
@@ -225,13 +226,4 @@ export class AttemptLifecycle {
     this.context.observe?.({ kind: 'dead', job: job.no, exec: job.policy.exec, reason });
     return { type: 'dlq', at: this.context.recordTime, job: job.no, attempt: job.attempt, reason, failure };
   }
-}
-
-const FAILURE_CHARS_MAX = 4_096;
-
-/** A failure reported by a worker is stored: only its known fields, each up to a limit. */
-function bounded(failure: JobFailure): JobFailure {
-  const cut = (text: unknown): string => String(text).slice(0, FAILURE_CHARS_MAX);
-  const plain = { name: cut(failure.name), message: cut(failure.message) };
-  return failure.code === undefined ? plain : { ...plain, code: cut(failure.code) };
 }

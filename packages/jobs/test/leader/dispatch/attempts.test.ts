@@ -111,16 +111,22 @@ attempts('the load and the failures that a worker reports are bounded', () => {
   harness.client().submit('x');
   const worker = harness.worker({ slots: 1 });
   const { job, attempt } = nth(worker.assigned(), 0);
-  const failure = { name: 'E'.repeat(9_000), message: 'm'.repeat(100_000), stack: 'secret' };
+  const chain = { name: 'E', message: 'm', cause: { name: 'E', message: 'm', cause: { name: 'E', message: 'deep' } } };
+  const failure = {
+    name: 'E'.repeat(9_000),
+    message: 'm'.repeat(100_000),
+    stack: 's'.repeat(100_000),
+    cause: { ...chain, cause: chain },
+    secret: 'x',
+  };
   const ends = [{ outcome: 'failed' as const, job, attempt, failure }];
   const credit = { jobs: 2, bytes: 1_000_000 };
   harness.leader.fromWorker(worker.session, { kind: 'report', ends, credit, cpu: Number.NaN, lagMs: -1 });
   harness.settle();
   const kept = harness.leader.ledger.jobs.get(job)?.failure;
-  assert.equal(
-    [kept?.name.length, kept?.message.length, Object.keys(kept ?? {})],
-    [4_096, 4_096, ['name', 'message']],
-  );
+  assert.equal([kept?.name.length, kept?.message.length, kept?.stack?.length], [4_001, 4_001, 2_001]);
+  assert.equal(Object.keys(kept ?? {}), ['name', 'message', 'stack', 'cause']);
+  assert.ok(!JSON.stringify(kept).includes('deep'), 'three causes are kept');
   harness.advanceWithHeartbeats(1_500, worker);
   assert.is(worker.assigned().length, 2);
 });
