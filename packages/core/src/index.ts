@@ -18,6 +18,7 @@ export type {
   NoPhases,
   PhasesFor,
   SpawnParameters,
+  StateOf,
   Terminated,
   WithPhases,
 } from './define/actor-definition.js';
@@ -44,6 +45,7 @@ export {
   NameTakenError,
   NoRouteeError,
   OptionError,
+  SendCycleError,
   StaleContextError,
   SystemStoppedError,
   ThrownValueError,
