@@ -28,8 +28,7 @@ export function addWorkers(program: Command, context: CommandContext): void {
         `${Math.round(lagMs)} ms`,
       ]);
       const head = ['WORKER', 'STATE', 'RUNNING', 'OVERRUN', 'CREDIT', 'CPU', 'LAG'];
-      for (const line of textTable(head, rows))
-        context.terminal.out(line);
+      for (const line of textTable(head, rows)) context.terminal.out(line);
     }),
   );
 }

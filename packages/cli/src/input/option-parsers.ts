@@ -16,7 +16,14 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
   };
 }
 
-const DURATION_UNITS: Readonly<Record<string, number>> = { '': 1, ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DURATION_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
 /** A parser for a time: 500ms, 1s, 1.5s, 2m, 3h, 14d; a plain number is milliseconds. */
 export function duration(fromMs: number, toMs: number): (text: string) => number {

@@ -211,8 +211,8 @@ export class Client implements JobOperations, AsyncDisposable {
   }
 
   /**
-   * Puts dead letters back into the queue, with fresh counts. Resolves with their number. Each is driven once,
-   * also where the answer was lost with its connection.
+   * Puts dead letters back into the queue, with fresh counts. Resolves with their number. Each is driven
+   * once, also where the answer was lost with its connection.
    */
   async redrive(ids: readonly string[], options: WaitOptions = {}): Promise<number> {
     checkOptions('redrive', options, WAIT_OPTIONS);

@@ -53,7 +53,7 @@ export interface WorkerView {
   /** How long its event loop has been blocked; 0 unless it is. */
   readonly blockedMs: number;
   readonly running: number;
-  /** Handlers that still run after a time limit, a cancel or a fence ended their attempt. Each holds a slot. */
+  /** Handlers that still run although a time limit, a cancel or a fence ended their attempt. */
   readonly overrun: number;
   readonly credit: number;
   readonly slots: number;

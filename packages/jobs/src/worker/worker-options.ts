@@ -58,4 +58,6 @@ export const WORKER_CHECKS = {
   cpuCap: number(0.01, 1),
   withholdMsMax: number(0, 3_600_000),
   patterns: listOf(subjectPattern),
-} satisfies Readonly<Record<keyof WorkerSettings | 'name' | 'handlers' | 'onFailure' | 'onStale', OptionRule>>;
+} satisfies Readonly<
+  Record<keyof WorkerSettings | 'name' | 'handlers' | 'onFailure' | 'onStale', OptionRule>
+>;

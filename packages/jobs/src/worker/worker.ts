@@ -228,7 +228,7 @@ export class Worker implements AttemptOwner {
     this.limits.watch(attempt.deadline);
   }
 
-  /** Called when the handler has ended. The first end counts: after its run time or its lease it is too late. */
+  /** The handler has ended. The first end counts: after its run time or its lease it is too late. */
   finish(attempt: Attempt, end: AttemptEnd): void {
     attempt.isUnderWay = false;
     if (!attempt.isOver) return this.end(attempt, end);

@@ -32,28 +32,37 @@ const EVERY: Readonly<Record<string, (calls: AdminCalls, wait: WaitOptions) => P
 };
 
 for (const [name, start] of Object.entries(EVERY)) {
-  calls(`${name} rejects after its time limit, after 30 s without one, and with the reason of its signal`, async () => {
-    for (const withinMs of [500, undefined]) {
+  calls(
+    `${name} rejects after its time limit, after 30 s without one, and with the reason of its signal`,
+    async () => {
+      for (const withinMs of [500, undefined]) {
+        const rig = new CallsRig();
+        const outcome = start(rig.calls, { withinMs }).catch((error: unknown) => error);
+        rig.time.advance(withinMs ?? 30_000);
+        assert.is(((await outcome) as { code?: string }).code, 'ERR_CALL_WAIT');
+        rig.calls.repeat();
+        assert.is(rig.requests.length, 1, 'an abandoned call is not repeated');
+      }
       const rig = new CallsRig();
-      const outcome = start(rig.calls, { withinMs }).catch((error: unknown) => error);
-      rig.time.advance(withinMs ?? 30_000);
-      assert.is((await outcome as { code?: string }).code, 'ERR_CALL_WAIT');
-      rig.calls.repeat();
-      assert.is(rig.requests.length, 1, 'an abandoned call is not repeated');
-    }
-    const rig = new CallsRig();
-    const controller = new AbortController();
-    const outcome = start(rig.calls, { signal: controller.signal }).catch((error: unknown) => error);
-    controller.abort(new Error('enough'));
-    assert.is((await outcome as Error).message, 'enough');
-  });
+      const controller = new AbortController();
+      const outcome = start(rig.calls, { signal: controller.signal }).catch((error: unknown) => error);
+      controller.abort(new Error('enough'));
+      assert.is(((await outcome) as Error).message, 'enough');
+    },
+  );
 }
 
 calls('a redrive names the deaths it means, so that it can be repeated', async () => {
   const rig = new CallsRig();
   const count = rig.calls.redriveOrPurge('redrive', [1, 2, 3], {});
   assert.equal(rig.requests.at(-1)?.request, { kind: 'dead-attempts', jobs: [1, 2, 3] });
-  rig.answer({ kind: 'dead-attempts', items: [{ job: 1, attempt: 4 }, { job: 3, attempt: 2 }] });
+  rig.answer({
+    kind: 'dead-attempts',
+    items: [
+      { job: 1, attempt: 4 },
+      { job: 3, attempt: 2 },
+    ],
+  });
   await turns();
   assert.equal(rig.requests.at(-1)?.request, { kind: 'redrive', jobs: [1, 3], attempts: [4, 2] });
   rig.calls.repeat();
@@ -65,12 +74,14 @@ calls('a redrive names the deaths it means, so that it can be repeated', async (
 
 calls('the time limit of a redrive covers all of its requests', async () => {
   const rig = new CallsRig();
-  const outcome = rig.calls.redriveOrPurge('redrive', [1], { withinMs: 1_000 }).catch((error: unknown) => error);
+  const outcome = rig.calls
+    .redriveOrPurge('redrive', [1], { withinMs: 1_000 })
+    .catch((error: unknown) => error);
   rig.time.advance(600);
   rig.answer({ kind: 'dead-attempts', items: [{ job: 1, attempt: 1 }] });
   await turns();
   rig.time.advance(400);
-  assert.is((await outcome as { code?: string }).code, 'ERR_CALL_WAIT');
+  assert.is(((await outcome) as { code?: string }).code, 'ERR_CALL_WAIT');
 });
 
 calls.run();

@@ -27,7 +27,11 @@ interface Received {
 }
 
 /** Feeds the body in chunks of a size; a store with `isFull` takes no payload, `failsAfter` some writes of one. */
-function receive(body: Buffer, chunkBytes: number, { isFull = false, failsAfter = Number.POSITIVE_INFINITY } = {}): Received {
+function receive(
+  body: Buffer,
+  chunkBytes: number,
+  { isFull = false, failsAfter = Number.POSITIVE_INFINITY } = {},
+): Received {
   const events: string[] = [];
   const chunks: Buffer[] = [];
   let whole: Buffer | undefined;

@@ -4,7 +4,11 @@ import * as assert from 'uvu/assert';
 import type { Assignment, AttemptEnd, WorkerHello, WorkerMessage } from '#src/protocol/worker-messages.js';
 import type { AttemptContext, HandledJob } from '#src/worker/handler.js';
 import { Worker } from '#src/worker/worker.js';
-import { type AttemptFailure, DEFAULT_WORKER_SETTINGS, type StaleAttempt } from '#src/worker/worker-options.js';
+import {
+  type AttemptFailure,
+  DEFAULT_WORKER_SETTINGS,
+  type StaleAttempt,
+} from '#src/worker/worker-options.js';
 import { ManualTime } from '../manual-time.js';
 import { anything } from '../plain-schema.js';
 
@@ -347,15 +351,21 @@ workers('a handler that ignores its signal keeps its slot until it ends', async 
   assert.equal(running(), [1, 3, 4, 5]);
 });
 
-workers('a cancelled handler that goes on keeps its slot; the next queued attempt begins when it ends', async () => {
-  const { rig, release, running } = heldRig();
-  rig.warmUp(100);
-  rig.assignAll([1, 2, 3, 4, 5]);
-  rig.worker.fromLeader({ kind: 'abort', items: [{ job: 1, attempt: 1, reason: 'cancelled', detail: '' }] });
-  assert.equal([running(), rig.worker.running], [[1, 2, 3, 4], 4]);
-  await release(1);
-  assert.equal([running(), rig.worker.running], [[2, 3, 4, 5], 4]);
-});
+workers(
+  'a cancelled handler that goes on keeps its slot; the next queued attempt begins when it ends',
+  async () => {
+    const { rig, release, running } = heldRig();
+    rig.warmUp(100);
+    rig.assignAll([1, 2, 3, 4, 5]);
+    rig.worker.fromLeader({
+      kind: 'abort',
+      items: [{ job: 1, attempt: 1, reason: 'cancelled', detail: '' }],
+    });
+    assert.equal([running(), rig.worker.running], [[1, 2, 3, 4], 4]);
+    await release(1);
+    assert.equal([running(), rig.worker.running], [[2, 3, 4, 5], 4]);
+  },
+);
 
 workers('the reason of a cancel is in the reason of the signal', () => {
   let signal: AbortSignal | undefined;

@@ -111,7 +111,11 @@ attempts('the load and the failures that a worker reports are bounded', () => {
   harness.client().submit('x');
   const worker = harness.worker({ slots: 1 });
   const { job, attempt } = nth(worker.assigned(), 0);
-  const chain = { name: 'E', message: 'm', cause: { name: 'E', message: 'm', cause: { name: 'E', message: 'deep' } } };
+  const chain = {
+    name: 'E',
+    message: 'm',
+    cause: { name: 'E', message: 'm', cause: { name: 'E', message: 'deep' } },
+  };
   const failure = {
     name: 'E'.repeat(9_000),
     message: 'm'.repeat(100_000),
@@ -157,7 +161,12 @@ attempts('a worker shows handlers that outlive their attempt, also before it can
   client.write({ kind: 'call', call: 1, request: { kind: 'cancel', job, reason: '' } });
   assert.is(overrun(), 1);
   const report = { kind: 'report', credit: { jobs: 2, bytes: 1_000_000 }, cpu: 0, lagMs: 0 } as const;
-  const end = { outcome: 'failed', job, attempt, failure: { name: 'Aborted', message: 'cancelled' } } as const;
+  const end = {
+    outcome: 'failed',
+    job,
+    attempt,
+    failure: { name: 'Aborted', message: 'cancelled' },
+  } as const;
   harness.leader.fromWorker(worker.session, { ...report, ends: [end], overrun: 1 });
   assert.is(overrun(), 1);
   harness.leader.fromWorker(worker.session, { ...report, ends: [], overrun: 0 });
