@@ -200,7 +200,7 @@ function readAssigns(from: WireReader): Assignment[] {
   let client = '';
   let runMs = 0;
   let outputBytes = 0;
-  while (!from.done) {
+  while (from.nextItem()) {
     const flags = from.byte();
     const job = from.int();
     const attempt = from.int();
@@ -224,7 +224,7 @@ function writeEnd(out: ByteWriter, end: AttemptEnd): void {
 
 function readEnds(from: WireReader): AttemptEnd[] {
   const ends: AttemptEnd[] = [];
-  while (!from.done) {
+  while (from.nextItem()) {
     const outcome = readEnum(from, OUTCOMES, 'outcome');
     const job = from.int();
     const attempt = from.int();
@@ -246,13 +246,13 @@ function writeAttempt(out: ByteWriter, { job, attempt }: AttemptRef): void {
 
 function readAttempts(from: WireReader): AttemptRef[] {
   const refs: AttemptRef[] = [];
-  while (!from.done) refs.push({ job: from.int(), attempt: from.int() });
+  while (from.nextItem()) refs.push({ job: from.int(), attempt: from.int() });
   return refs;
 }
 
 function readAborts(from: WireReader): AttemptAbort[] {
   const items: AttemptAbort[] = [];
-  while (!from.done) {
+  while (from.nextItem()) {
     const job = from.int();
     const attempt = from.int();
     items.push({ job, attempt, reason: readEnum(from, REASONS, 'reason'), detail: from.text() });
@@ -262,7 +262,7 @@ function readAborts(from: WireReader): AttemptAbort[] {
 
 function readRanges(from: WireReader): AttemptRange[] {
   const ranges: AttemptRange[] = [];
-  while (!from.done) ranges.push({ job: from.int(), attempt: from.int(), count: from.int() });
+  while (from.nextItem()) ranges.push({ job: from.int(), attempt: from.int(), count: from.int() });
   return ranges;
 }
 
