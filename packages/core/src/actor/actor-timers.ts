@@ -1,4 +1,5 @@
 import { OptionError } from '../errors/error-classes.js';
+import { INSPECT } from '../inspect/inspect-symbol.js';
 import { AWAITING, FAULT } from '../mailbox/status-word.js';
 import type { TimerContext } from '../middleware/hook-contexts.js';
 import type { CellRef, TimerTerms } from '../ref/cell-ref.js';
@@ -56,6 +57,14 @@ class CellTimer extends TimerNode implements ActorTimer {
 
   override expire(): void {
     this.timers.fire(this);
+  }
+
+  toJSON(): string {
+    return 'timer';
+  }
+
+  [INSPECT](): string {
+    return 'timer';
   }
 }
 

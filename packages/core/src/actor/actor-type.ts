@@ -1,3 +1,4 @@
+import { legalNameOf } from '../actor-name-rule.js';
 import type { AnyDefinition, LooseSpec } from '../define/actor-definition.js';
 import type { Delivery } from '../mailbox/delivery.js';
 import { LEVELS } from '../mailbox/levelled-queue.js';
@@ -35,6 +36,8 @@ export class ActorType implements MailboxSettings {
   readonly spec: LooseSpec;
   readonly pipeline: Pipeline | undefined;
   readonly phase: string | undefined;
+  /** The name of the definition as a part of a path. */
+  readonly pathName: string;
   private readonly phases: Map<string, ActorType>;
 
   constructor(
@@ -49,6 +52,7 @@ export class ActorType implements MailboxSettings {
     this.runtime = runtime;
     this.delivery = runtime.delivery;
     this.definition = definition;
+    this.pathName = legalNameOf(definition.name);
     this.spec = spec;
     this.pipeline = pipeline;
     this.phase = phase ?? Object.keys(spec.phases ?? {})[0];

@@ -14,6 +14,8 @@ export type Signal =
   | { readonly kind: 'replace' }
   | { readonly kind: 'terminated'; readonly ref: AnyRef; readonly reason: StopReason }
   | { readonly kind: 'self-asked'; readonly envelope: Envelope }
+  /** A name that it watches was taken or left. */
+  | { readonly kind: 'name-changed'; readonly run: () => void }
   | { readonly kind: 'idle' };
 
 /**
@@ -21,5 +23,5 @@ export type Signal =
  * restart.
  */
 export function endsWithIncarnation(signal: Signal): boolean {
-  return signal.kind === 'terminated' || signal.kind === 'idle';
+  return signal.kind === 'terminated' || signal.kind === 'idle' || signal.kind === 'name-changed';
 }
