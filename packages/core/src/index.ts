@@ -45,6 +45,7 @@ export {
   NameTakenError,
   NoRouteeError,
   OptionError,
+  SendCycleError,
   StaleContextError,
   SystemStoppedError,
   ThrownValueError,

@@ -2,7 +2,7 @@ import type { ActorContext, Logger, ResumeOn, SuspensionToken } from '../define/
 import type { AnyDefinition, HandlerMap, SpawnParameters } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
 import { MisuseError, StaleContextError } from '../errors/error-classes.js';
-import { INSPECT } from '../inspect/inspect-symbol.js';
+import { INSPECT } from '../inspect-symbol.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { Failure } from '../message/expected-failure.js';

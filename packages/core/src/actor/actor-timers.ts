@@ -1,5 +1,5 @@
 import { OptionError } from '../errors/error-classes.js';
-import { INSPECT } from '../inspect/inspect-symbol.js';
+import { INSPECT } from '../inspect-symbol.js';
 import { AWAITING, FAULT } from '../mailbox/status-word.js';
 import type { TimerContext } from '../middleware/hook-contexts.js';
 import type { CellRef, TimerTerms } from '../ref/cell-ref.js';

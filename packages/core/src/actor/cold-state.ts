@@ -5,6 +5,7 @@ import type { Ending } from '../lifecycle/ending-stage.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import type { Suspension } from '../lifecycle/suspensions.js';
 import { NO_SLOT } from '../mailbox/mailbox.js';
+import type { OpenWaits } from '../mailbox/open-waits.js';
 import type { Stash } from '../mailbox/stashes.js';
 import type { Middleware } from '../middleware/middleware.js';
 import type { StopReason } from '../runtime-event.js';
@@ -34,9 +35,14 @@ export class ColdState {
   awaiting: UnsettledHandler | undefined = undefined;
   /** A settled call, reused by the next handler that awaits. */
   spareUnsettledHandler: UnsettledHandler | undefined = undefined;
+  /** Its asks and sends that have not ended. */
+  waits: OpenWaits | undefined = undefined;
+  /** Of a pull pool: the workers that have work, and how much. */
+  workers: ReadonlyMap<ActorCell['ref'], number> | undefined = undefined;
   timers: CellTimers | undefined = undefined;
   stash: Stash | undefined = undefined;
   abort: AbortController | undefined = undefined;
+  isHardLimitReported = false;
   ending: Ending | undefined = undefined;
   /** The failure that its parent has not decided about yet. */
   failure: FailureReport | undefined = undefined;
@@ -64,6 +70,7 @@ export class ColdState {
     this.deferredSignals = undefined;
     this.awaiting = undefined;
     this.spareUnsettledHandler = undefined;
+    this.waits = undefined;
     this.abort = undefined;
     this.ending = undefined;
     this.failure = undefined;

@@ -1,4 +1,6 @@
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
+import type { OpenWait } from '../mailbox/open-waits.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 
 /**
@@ -31,7 +33,7 @@ export type OnExpire = (envelope: Envelope) => void;
  * A message that carries more than its payload: a reply is awaited, it has a deadline, or a middleware gave
  * it a context. A plain `tell` has none of these and travels as two array entries instead.
  */
-export class Envelope extends TimerNode {
+export class Envelope extends TimerNode implements OpenWait {
   readonly handler: number;
   readonly payload: unknown;
   readonly target: Mailbox;
@@ -46,6 +48,7 @@ export class Envelope extends TimerNode {
   resolve: Resolve | undefined = undefined;
   reject: Reject | undefined = undefined;
   onExpire: OnExpire | undefined = undefined;
+  earlierWait: OpenWait | undefined = undefined;
 
   constructor(
     target: Mailbox,
@@ -73,6 +76,24 @@ export class Envelope extends TimerNode {
    */
   get deadline(): number {
     return this.due;
+  }
+
+  /** A reply is still wanted. */
+  get isOpen(): boolean {
+    return this.resolve !== undefined;
+  }
+
+  get since(): number {
+    return this.sentAt;
+  }
+
+  get isForRoom(): boolean {
+    return false;
+  }
+
+  /** The target's present incarnation. */
+  get awaited(): ActorCell {
+    return (this.target as ActorCell).ref.cell;
   }
 
   override expire(): void {

@@ -1,4 +1,4 @@
-import { INSPECT } from '../inspect/inspect-symbol.js';
+import { INSPECT } from '../inspect-symbol.js';
 import type { Envelope } from './envelope.js';
 
 /** The way of a later reply to its asker. */

@@ -17,7 +17,16 @@ import { LaterReply, type ReplyPort } from '../message/later-reply.js';
  */
 export class Asks implements ReplyPort {
   private readonly runtime: Parts<
-    'askCycles' | 'deadLetters' | 'delivery' | 'log' | 'executor' | 'host' | 'invoker' | 'ready' | 'wheel'
+    | 'deadLetters'
+    | 'delivery'
+    | 'log'
+    | 'executor'
+    | 'host'
+    | 'invoker'
+    | 'ready'
+    | 'waitCycles'
+    | 'waitGraph'
+    | 'wheel'
   >;
   private readonly withinMs: number;
   private readonly onExpire = (envelope: Envelope): void => this.expired(envelope);
@@ -63,10 +72,12 @@ export class Asks implements ReplyPort {
     const { ready, invoker } = this.runtime;
     const { running } = ready;
     const { envelope } = invoker;
+    ready.isAfterAwait = running !== sender.slot;
     ready.running = sender.slot;
     invoker.envelope = this.causeOf(sender);
     target.type.delivery.tell(target, handler, payload);
     ready.running = running;
+    ready.isAfterAwait = false;
     invoker.envelope = envelope;
   }
 
@@ -121,8 +132,10 @@ export class Asks implements ReplyPort {
       envelope.reject = reject;
     });
     // A function of its own: code for asks of actors only would keep the rest from being compiled as one.
-    if (sender !== undefined && this.runtime.askCycles.closesCycle(envelope, sender, target, cause))
-      return promise;
+    if (sender !== undefined) {
+      if (this.runtime.waitCycles.askBegins(envelope, sender, target, cause)) return promise;
+      this.runtime.waitGraph.begin(sender, envelope);
+    }
     this.runtime.wheel.arm(envelope, envelope.deadline);
     target.type.delivery.tell(target, enveloped(handler), envelope);
     return promise;

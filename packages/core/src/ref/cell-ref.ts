@@ -1,5 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import { INSPECT } from '../inspect/inspect-symbol.js';
+import { INSPECT } from '../inspect-symbol.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import type { AnyRef } from './actor-ref.js';
 import type { ActorTimer } from './timer-methods.js';

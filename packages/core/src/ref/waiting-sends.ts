@@ -2,13 +2,7 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { UndeliveredError } from '../errors/error-classes.js';
 import type { CellRef } from './cell-ref.js';
-
-/** One send that waits for room. */
-class WaitingSend {
-  next: WaitingSend | undefined = undefined;
-  hasLeft = false;
-  wake: () => void = () => undefined;
-}
+import { WaitingSend } from './waiting-send.js';
 
 /** The sends that wait for room in one mailbox, in their order. */
 class SendQueue {
@@ -40,7 +34,9 @@ type Answer = 'accepted' | 'full' | Error;
  * asynchronous context.
  */
 export class WaitingSends {
-  private readonly runtime: Parts<'delivery' | 'ready'>;
+  private readonly runtime: Parts<
+    'backPressure' | 'delivery' | 'executor' | 'ready' | 'waitCycles' | 'waitGraph'
+  >;
   private readonly queues = new Map<CellRef, SendQueue>();
 
   constructor(runtime: WaitingSends['runtime']) {
@@ -49,15 +45,21 @@ export class WaitingSends {
 
   /**
    * `ref.send`: resolves when the mailbox has taken the message, rejects when it never will, or when the
-   * signal fires.
+   * signal fires. The sender is the actor whose handler is running, if one is.
    */
-  send(ref: CellRef, handler: number, payload: unknown, signal?: AbortSignal): Promise<void> {
+  send(
+    ref: CellRef,
+    handler: number,
+    payload: unknown,
+    signal?: AbortSignal,
+    sender: ActorCell | undefined = this.runtime.delivery.sender,
+  ): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     const queue = this.queues.get(ref);
     const answer = queue === undefined ? this.offer(ref.cell, handler, payload) : 'full';
     if (answer === 'accepted') return Promise.resolve();
     if (answer !== 'full') return Promise.reject(answer);
-    return this.wait(ref, queue ?? this.openQueue(ref), handler, payload, signal);
+    return this.wait(ref, queue ?? this.openQueue(ref), handler, payload, signal, sender);
   }
 
   private async wait(
@@ -66,10 +68,16 @@ export class WaitingSends {
     handler: number,
     payload: unknown,
     signal: AbortSignal | undefined,
+    sender: ActorCell | undefined,
   ): Promise<void> {
-    const waiting = new WaitingSend();
+    const { executor, waitCycles, waitGraph } = this.runtime;
+    const waiting = new WaitingSend(ref, executor.now());
     const wake = (): void => waiting.wake();
     queue.add(waiting);
+    if (sender !== undefined) {
+      waitCycles.sendBegins(waiting, sender);
+      waitGraph.begin(sender, waiting);
+    }
     signal?.addEventListener('abort', wake);
     try {
       for (;;) {
@@ -77,6 +85,7 @@ export class WaitingSends {
           waiting.wake = woken;
         });
         signal?.throwIfAborted();
+        if (waiting.failure !== undefined) throw waiting.failure;
         if (queue.first !== waiting) continue;
         const answer = this.offer(ref.cell, handler, payload);
         if (answer === 'accepted') return;
@@ -97,7 +106,7 @@ export class WaitingSends {
   }
 
   private awaitRoom(ref: CellRef, queue: SendQueue): void {
-    this.runtime.ready.backPressure.waitForRoom(ref.cell, () => queue.wakeAll());
+    this.runtime.backPressure.waitForRoom(ref.cell, () => queue.wakeAll());
   }
 
   /** The next send may have joined after the others were woken. */

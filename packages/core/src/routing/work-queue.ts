@@ -54,6 +54,7 @@ export class WorkQueue {
   /** The supervisor has been started, or its workers have changed. */
   setMembers(supervisor: ActorCell, members: readonly Member[]): void {
     this.members = members;
+    supervisor.ensureCold().workers = this.out;
     this.watchEnd(supervisor.ref, supervisor.ref);
     for (const { ref } of members) this.watchEnd(supervisor.ref, ref);
     this.giveOut(supervisor.ref);
@@ -163,6 +164,7 @@ export class WorkQueue {
     work.attempts += 1;
     this.outstanding += 1;
     this.out.set(worker, (this.out.get(worker) ?? 0) + 1);
+    runtime.waitGraph.releaseBetween(cell, supervisor.cell);
     runtime.delivery.tell(cell, enveloped(work.handler), envelope);
   }
 
