@@ -26,6 +26,7 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
     | 'deathWatch'
     | 'failures'
     | 'hooks'
+    | 'phases'
     | 'ready'
     | 'restarts'
     | 'results'
@@ -116,6 +117,8 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
         return this.nameChanged(cell, signal.run);
       case 'idle':
         return this.runNotificationHook(cell, 'idle', []);
+      case 'phase-changed':
+        return this.runtime.phases.move(cell);
       default:
         return signal satisfies never;
     }
