@@ -32,6 +32,7 @@ export type {
   SupervisionPolicy,
 } from './define/supervision-policy.js';
 export {
+  AbortedError,
   ActorFailedError,
   AskCycleError,
   AskTimeoutError,
@@ -44,6 +45,7 @@ export {
   NameTakenError,
   NoRouteeError,
   OptionError,
+  SendTimeoutError,
   StaleContextError,
   SystemStoppedError,
   ThrownValueError,
@@ -78,6 +80,7 @@ export type {
   AnyRef,
   AskMethods,
   AskOptions,
+  CallMethods,
   OfferMethods,
   RefOf,
   SendMethods,

@@ -2,6 +2,7 @@ import type { RestartType, SupervisionPolicy } from '../define/supervision-polic
 import type { UnsettledHandler } from '../invoker/unsettled-handler.js';
 import type { DeferredSignals } from '../lifecycle/deferred-signals.js';
 import type { Ending } from '../lifecycle/ending-stage.js';
+import type { HandlerSignals } from '../lifecycle/handler-signals.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import type { Suspension } from '../lifecycle/suspensions.js';
 import { NO_SLOT } from '../mailbox/mailbox.js';
@@ -34,7 +35,7 @@ export class ColdState {
   spareUnsettledHandler: UnsettledHandler | undefined = undefined;
   timers: CellTimers | undefined = undefined;
   stash: Stash | undefined = undefined;
-  abort: AbortController | undefined = undefined;
+  handlerSignals: HandlerSignals | undefined = undefined;
   ending: Ending | undefined = undefined;
   /** The failure that its parent has not decided about yet. */
   failure: FailureReport | undefined = undefined;
@@ -62,7 +63,7 @@ export class ColdState {
     this.deferredSignals = undefined;
     this.awaiting = undefined;
     this.spareUnsettledHandler = undefined;
-    this.abort = undefined;
+    this.handlerSignals = undefined;
     this.ending = undefined;
     this.failure = undefined;
     this.watching = undefined;

@@ -1,0 +1,51 @@
+import type { ActorCell } from '../actor/actor-cell.js';
+import { SendTimeoutError } from '../errors/error-classes.js';
+import { describeActivity } from '../inspect/describe-activity.js';
+import type { Cancellable, CancelGroup } from '../message/cancellation.js';
+import { TimerNode } from '../timers/timer-wheel.js';
+import type { CellRef } from './cell-ref.js';
+
+/** One send that waits for room. The wheel ends it at its deadline. */
+export class WaitingSend extends TimerNode implements Cancellable {
+  next: WaitingSend | undefined = undefined;
+  hasLeft = false;
+  /** Why it waits no longer. */
+  failure: { readonly reason: unknown } | undefined = undefined;
+  wake: () => void = () => undefined;
+  readonly since: number;
+  private readonly ref: CellRef;
+  private readonly message: string;
+  private readonly groups: CancelGroup[] = [];
+
+  constructor(ref: CellRef, message: string, since: number) {
+    super();
+    this.ref = ref;
+    this.message = message;
+    this.since = since;
+  }
+
+  /** A group that has this as a member. */
+  joined(group: CancelGroup): void {
+    this.groups.push(group);
+  }
+
+  fail(reason: unknown): void {
+    this.failure ??= { reason };
+    this.wake();
+  }
+
+  cancel(reason: unknown): readonly Cancellable[] {
+    this.fail(reason);
+    return [];
+  }
+
+  override expire(): void {
+    const cell: ActorCell = this.ref.cell;
+    const now = cell.type.runtime.host.now();
+    this.fail(new SendTimeoutError(cell.path, this.message, now - this.since, describeActivity(cell, now)));
+  }
+
+  leaveGroups(): void {
+    for (const group of this.groups) group.remove(this);
+  }
+}
