@@ -18,6 +18,7 @@ export type {
   NoPhases,
   PhasesFor,
   SpawnParameters,
+  StateOf,
   Terminated,
   WithPhases,
 } from './define/actor-definition.js';
@@ -45,6 +46,7 @@ export {
   NameTakenError,
   NoRouteeError,
   OptionError,
+  SendCycleError,
   SendTimeoutError,
   StaleContextError,
   SystemStoppedError,

@@ -6,6 +6,7 @@ import { HandlerSignals } from '../lifecycle/handler-signals.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { Failure } from '../message/expected-failure.js';
+import { cancelAll } from '../message/cancellation.js';
 import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type {
@@ -158,13 +159,14 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     return cold.handlerSignals;
   }
 
-  /** The incarnation ends at once: its handlers should end, and everything that they asked with them. */
+  /** The incarnation ends at once: its handlers should end, and with them its asks and waiting sends. */
   abortHandlers(why: string): void {
-    const { cold } = this;
-    if (cold?.handlerSignals === undefined && cold?.awaiting === undefined) return;
+    const { handlerSignals, waits } = this.ensureCold();
+    const open = waits?.cancellable() ?? [];
+    if (handlerSignals === undefined && open.length === 0) return;
     const reason = new AbortedError(this.path, why);
-    cold.handlerSignals?.abortAll(reason);
-    if (cold.awaiting !== undefined) this.type.runtime.asks.cancelAsksOf(cold.awaiting, reason);
+    handlerSignals?.abortAll(reason);
+    cancelAll(open, reason);
   }
 
   /** Why its handlers should end; undefined while they need not. Hooks of the end are part of the end. */

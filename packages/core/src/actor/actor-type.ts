@@ -14,6 +14,14 @@ const TURN_FIRST = 16;
 const CAPACITY_DEFAULT = 1_000;
 export const STOP_WITHIN_MS_DEFAULT = 5_000;
 
+/** The hard limit of a mailbox that mutes its senders, in capacities. */
+const HARD_LIMIT_FACTOR = 64;
+
+function hardCapacityOf(overflow: OverflowPolicy, capacity: number): number {
+  if (overflow === 'grow') return Number.POSITIVE_INFINITY;
+  return overflow === 'mute-sender' ? HARD_LIMIT_FACTOR * capacity : capacity;
+}
+
 /** A definition in one system (and, with phases, in one phase): everything that its actors share. */
 export class ActorType implements MailboxSettings {
   readonly handlers: readonly Handler[];
@@ -55,8 +63,7 @@ export class ActorType implements MailboxSettings {
     this.handlers = names.map((name) => this.handlerFor(name));
     this.capacity = spec.mailbox?.capacity ?? CAPACITY_DEFAULT;
     this.overflow = spec.mailbox?.overflow ?? 'mute-sender';
-    this.hardCapacity =
-      this.overflow === 'mute-sender' || this.overflow === 'grow' ? Number.POSITIVE_INFINITY : this.capacity;
+    this.hardCapacity = hardCapacityOf(this.overflow, this.capacity);
     this.lowWater = Math.floor(this.capacity / 2);
     this.throughput = spec.throughput ?? THROUGHPUT_DEFAULT;
     this.turnMax = Math.min(this.throughput, TURN_FIRST);

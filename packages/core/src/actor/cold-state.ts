@@ -6,6 +6,7 @@ import type { HandlerSignals } from '../lifecycle/handler-signals.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import type { Suspension } from '../lifecycle/suspensions.js';
 import { NO_SLOT } from '../mailbox/mailbox.js';
+import type { OpenWaits } from '../mailbox/open-waits.js';
 import type { Stash } from '../mailbox/stashes.js';
 import type { Middleware } from '../middleware/middleware.js';
 import type { StopReason } from '../runtime-event.js';
@@ -33,9 +34,14 @@ export class ColdState {
   awaiting: UnsettledHandler | undefined = undefined;
   /** A settled call, reused by the next handler that awaits. */
   spareUnsettledHandler: UnsettledHandler | undefined = undefined;
+  /** Its asks and sends that have not ended. */
+  waits: OpenWaits | undefined = undefined;
+  /** Of a pull pool: the workers that have work, and how much. */
+  workers: ReadonlyMap<ActorCell['ref'], number> | undefined = undefined;
   timers: CellTimers | undefined = undefined;
   stash: Stash | undefined = undefined;
   handlerSignals: HandlerSignals | undefined = undefined;
+  isHardLimitReported = false;
   ending: Ending | undefined = undefined;
   /** The failure that its parent has not decided about yet. */
   failure: FailureReport | undefined = undefined;
@@ -64,6 +70,7 @@ export class ColdState {
     this.awaiting = undefined;
     this.spareUnsettledHandler = undefined;
     this.handlerSignals = undefined;
+    this.waits = undefined;
     this.ending = undefined;
     this.failure = undefined;
     this.watching = undefined;

@@ -119,6 +119,7 @@ export interface AnyDefinition {
   /** Type carriers: never present at run time. */
   readonly '~handlers'?: HandlerMap;
   readonly '~args'?: (args: never) => void;
+  readonly '~state'?: (state: never) => void;
   /** For the runtime only. */
   readonly '~spec': LooseSpec;
   readonly '~refClass': RefClass;
@@ -134,6 +135,7 @@ export interface ActorDefinition<H extends HandlerMap = HandlerMap, S = never, A
   self(ctx: ActorContext<S>): ActorRef<this>;
   readonly '~handlers'?: H;
   readonly '~args'?: (args: A) => void;
+  readonly '~state'?: (state: S) => void;
 }
 
 /** A spec with its types forgotten; they were checked when it was defined. */
@@ -141,6 +143,12 @@ export type LooseSpec = ActorSpec<unknown, unknown, HandlersFor<unknown>, Phases
 
 export type HandlersOf<D> = D extends { readonly '~handlers'?: infer H } ? Extract<H, HandlerMap> : never;
 export type ArgsOf<D> = D extends { readonly '~args'?: (args: infer A) => void } ? A : never;
+/** The state of a definition; unknown where its annotation hides it, as `Actor<Protocol>` does. */
+export type StateOf<D> = D extends { readonly '~state'?: (state: infer S) => void }
+  ? [S] extends [never]
+    ? unknown
+    : S
+  : unknown;
 
 /** The option `args`: needed exactly when the state needs arguments. */
 export type ArgsOption<A> = [A] extends [void]

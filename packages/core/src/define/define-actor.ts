@@ -19,6 +19,7 @@ import type {
   NameIfComplete,
   OnlyMessagesOf,
   PhaseOfProtocol,
+  ProtocolHandlers,
   ProtocolRule,
   ProtocolSpec,
 } from './protocol.js';
@@ -85,4 +86,4 @@ export type DefineByProtocol<P extends ProtocolRule<P>> = <
 >(
   name: NameIfComplete<P, H, Phases>,
   spec: ProtocolSpec<P, S, A, H, Phases, Phase>,
-) => Actor<P, A>;
+) => ActorDefinition<ProtocolHandlers<P>, S, A>;

@@ -16,8 +16,15 @@ export type ProtocolHandlers<P> = {
 /** The ref of an actor with that protocol, whichever definition it has. */
 export type Ref<P extends ProtocolRule<P>> = RefOf<ProtocolHandlers<P>>;
 
-/** The definition of an actor with that protocol and those arguments: the annotation of an exported one. */
-export type Actor<P extends ProtocolRule<P>, Args = void> = ActorDefinition<ProtocolHandlers<P>, never, Args>;
+/**
+ * The definition of an actor with that protocol and those arguments: the annotation of an exported one. It
+ * hides the type of the state, unless `State` is given.
+ */
+export type Actor<P extends ProtocolRule<P>, Args = void, State = never> = ActorDefinition<
+  ProtocolHandlers<P>,
+  State,
+  Args
+>;
 
 /** A handler may reply now, by a promise, or later; a message without a reply takes any value. */
 type ReplyValue<R> = [R] extends [void] ? unknown : R | Promise<Awaited<R>> | LaterReply<Awaited<R>>;

@@ -114,6 +114,17 @@ export class AskCycleError extends TroupeError {
   }
 }
 
+export class SendCycleError extends TroupeError {
+  readonly code = 'ERR_SEND_CYCLE';
+  readonly cycle: readonly string[];
+  constructor(cycle: readonly string[]) {
+    super(
+      `send refused, it would wait for itself: ${cycle.join(' → ')}; use offer or tell for one of the steps`,
+    );
+    this.cycle = cycle;
+  }
+}
+
 /** The question reached no handler; `reason` is that of its dead letter. */
 export class UndeliveredError extends TroupeError {
   readonly code = 'ERR_UNDELIVERED';

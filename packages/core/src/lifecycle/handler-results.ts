@@ -29,7 +29,6 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
   returned(cell: ActorCell, result: object, handler: number, envelope: Envelope | undefined): void {
     if (typeof (result as PromiseLike<unknown>).then === 'function') {
       this.awaitHandler(cell, result as PromiseLike<unknown>, handler, envelope);
-      if (cell.isOverloaded) this.runtime.ready.backPressure.release(cell);
     } else if (envelope?.resolve !== undefined) {
       this.runtime.asks.answer(envelope, result);
     }
@@ -100,6 +99,7 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
     const cold = cell.cold as ColdState;
     const call = cold.awaiting as UnsettledHandler;
     cold.awaiting = undefined;
+    cold.waits?.removeNewestEnded();
     call.onSettled(cell, call);
     this.messageEnded(cell);
     if (call.onSettled === this.handlerSettled && call.isReusable && cell.isCurrent) {

@@ -22,7 +22,7 @@ import { endsWithIncarnation, type Signal } from './runtime-signal.js';
  */
 export class SignalHandling implements SignalReceiver<ActorCell> {
   private readonly runtime: Parts<
-    | 'askCycles'
+    | 'waitCycles'
     | 'deathWatch'
     | 'failures'
     | 'hooks'
@@ -111,7 +111,7 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
         this.runtime.deathWatch.notified(cell, signal.ref as CellRef);
         return this.runNotificationHook(cell, 'terminated', [{ ref: signal.ref, reason: signal.reason }]);
       case 'self-asked':
-        return this.runtime.askCycles.selfAsked(cell, signal.envelope);
+        return this.runtime.waitCycles.selfAsked(cell, signal.envelope);
       case 'idle':
         return this.runNotificationHook(cell, 'idle', []);
       default:

@@ -35,6 +35,11 @@ export class Suspension extends TimerNode implements SuspensionToken {
     this.onEnd = onEnd;
   }
 
+  /** The actor whose mailbox must have room. */
+  get roomIn(): ActorCell | undefined {
+    return this.until.on === 'capacity' ? (this.until.of as CellRef).cell : undefined;
+  }
+
   resume(): void {
     if (!this.active) return;
     this.active = false;
@@ -48,7 +53,11 @@ export class Suspension extends TimerNode implements SuspensionToken {
 
 /** Opens and ends suspensions, and keeps those that wait for an event. */
 export class Suspensions {
-  private readonly runtime: Parts<'events' | 'executor' | 'host' | 'ready' | 'wheel'>;
+  private readonly runtime: Parts<
+    'backPressure' | 'events' | 'executor' | 'host' | 'ready' | 'waitGraph' | 'wheel'
+  >;
+  /** How many wait for room in a mailbox. */
+  untilRoom = 0;
   /** Several may wait for one key. */
   private readonly byKey = new Map<string, Set<Suspension>>();
 
@@ -67,6 +76,9 @@ export class Suspensions {
     cell.ensureCold().suspensions.push(suspension);
     cell.openSuspension();
     if (runtime.events.hasListeners) runtime.events.publish({ kind: 'suspended', path: cell.path, reason });
+    if (suspension.roomIn !== undefined) this.untilRoom += 1;
+    if (suspension.roomIn !== undefined && runtime.waitGraph.leadsTo(suspension.roomIn, cell))
+      suspension.resume();
     return suspension;
   }
 
@@ -104,7 +116,7 @@ export class Suspensions {
       case 'capacity': {
         const target = checkRefArgument('suspend.of', until.of);
         if (target.isFull) {
-          this.runtime.ready.backPressure.waitForRoom(target, () => suspension.resume());
+          this.runtime.backPressure.waitForRoom(target, () => suspension.resume());
         } else {
           this.runtime.host.soon(() => suspension.resume());
         }
@@ -130,6 +142,7 @@ export class Suspensions {
   private end(ref: CellRef, suspension: Suspension): void {
     const { runtime } = this;
     runtime.wheel.cancel(suspension);
+    if (suspension.roomIn !== undefined) this.untilRoom -= 1;
     if (suspension.until.on === 'event') this.forgetKey(suspension.until.key, suspension);
     const cell = ref.cell;
     if (cell.isTerminated) return;

@@ -12,6 +12,7 @@ import type { StopReason } from '../runtime-event.js';
  */
 export class Termination {
   private readonly runtime: Parts<
+    | 'backPressure'
     | 'childLists'
     | 'deadLetters'
     | 'deathWatch'
@@ -30,10 +31,11 @@ export class Termination {
   }
 
   terminate(cell: ActorCell, reason: StopReason): void {
-    const { childLists, events, ready } = this.runtime;
-    if (cell.isOverloaded) ready.backPressure.release(cell);
+    const { backPressure, childLists, events } = this.runtime;
+    if (cell.isOverloaded) backPressure.release(cell);
     if (cell.cold?.restartType === 'permanent' && this.startsAgain(cell, cell.cold, reason)) return;
     cell.close();
+    if (cell.isMuted) backPressure.senderEnded(cell);
     if (cell.queue.length > 0) this.deadLetterMessages(cell);
     const { cold } = cell;
     if (cold !== undefined) this.endColdState(cell);

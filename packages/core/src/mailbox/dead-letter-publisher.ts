@@ -11,7 +11,7 @@ const WAITED: readonly DeadLetterReason[] = ['left-over', 'evicted', 'expired', 
 /** Takes every message that reaches no handler: counts it, and publishes it to listeners. */
 export class DeadLetterPublisher implements DeadLetterOffice<ActorCell> {
   total = 0;
-  private readonly runtime: Parts<'asks' | 'delivery' | 'events' | 'deadLetterHooks'>;
+  private readonly runtime: Parts<'asks' | 'delivery' | 'events' | 'deadLetterHooks' | 'log'>;
 
   constructor(runtime: DeadLetterPublisher['runtime']) {
     this.runtime = runtime;
@@ -48,8 +48,24 @@ export class DeadLetterPublisher implements DeadLetterOffice<ActorCell> {
       };
       events.publish({ kind: 'dead-letter', letter });
     }
+    if (reason === 'overloaded' && cell.queue.length >= cell.type.hardCapacity) this.warnOfHardLimit(cell);
     if (envelope === undefined) return;
     if (envelope.context !== undefined) this.runtime.deadLetterHooks.run(cell, envelope, reason);
     asks.undelivered(envelope, why ?? reason);
+  }
+
+  /** The first such letter of a mailbox only. */
+  private warnOfHardLimit(cell: ActorCell): void {
+    const cold = cell.ensureCold();
+    if (cold.isHardLimitReported) return;
+    cold.isHardLimitReported = true;
+    const { path } = cell;
+    const { hardCapacity } = cell.type;
+    this.runtime.log.write(
+      'warn',
+      `${path}: its mailbox holds ${hardCapacity} messages, 64 times its capacity: messages from outside actors, ` +
+        'from timers and after an await become dead letters; use `send`, which waits for room',
+      { path, depth: cell.queue.length, hardCapacity },
+    );
   }
 }

@@ -103,14 +103,9 @@ export class Cancellation implements Cancellable, CancelGroup {
     this.controller = undefined;
   }
 
-  /** The asks and sends of the handler that are open. */
-  get open(): readonly Cancellable[] {
-    return [...this.dependents];
-  }
-
   cancel(reason: unknown): readonly Cancellable[] {
     if (this.isOver || this.isCancelled) return [];
-    const { open } = this;
+    const open = [...this.dependents];
     this.isCancelled = true;
     this.aborted ??= { reason };
     this.owner.cancelled(this.envelope, reason);

@@ -1,6 +1,8 @@
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
+import type { OpenWait } from '../mailbox/open-waits.js';
 import { TimerNode } from '../timers/timer-wheel.js';
-import type { Cancellation } from './cancellation.js';
+import { type Cancellable, Cancellation } from './cancellation.js';
 
 /**
  * In place of a handler number where messages wait: the payload is an Envelope for that handler. The sign
@@ -38,7 +40,7 @@ export interface EnvelopeOwner {
  * A message that carries more than its payload: a reply is awaited, it has a deadline, or a middleware gave
  * it a context. A plain `tell` has none of these and travels as two array entries instead.
  */
-export class Envelope extends TimerNode {
+export class Envelope extends TimerNode implements OpenWait {
   readonly handler: number;
   readonly payload: unknown;
   readonly target: Mailbox;
@@ -54,6 +56,7 @@ export class Envelope extends TimerNode {
   reject: Reject | undefined = undefined;
   /** Undefined where no reply is awaited. In its place stands its `Cancellation`, once there is one. */
   owner: EnvelopeOwner | Cancellation | undefined = undefined;
+  earlierWait: OpenWait | undefined = undefined;
 
   constructor(
     target: Mailbox,
@@ -81,6 +84,28 @@ export class Envelope extends TimerNode {
    */
   get deadline(): number {
     return this.due;
+  }
+
+  /** A reply is still wanted. */
+  get isOpen(): boolean {
+    return this.resolve !== undefined;
+  }
+
+  get since(): number {
+    return this.sentAt;
+  }
+
+  get isForRoom(): boolean {
+    return false;
+  }
+
+  /** The target's present incarnation. */
+  get awaited(): ActorCell {
+    return (this.target as ActorCell).ref.cell;
+  }
+
+  get cancellable(): Cancellable | undefined {
+    return Cancellation.of(this);
   }
 
   override expire(): void {

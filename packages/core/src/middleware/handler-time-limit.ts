@@ -3,7 +3,7 @@ import type { Parts } from '../actor/runtime-parts.js';
 import { HandlerTimeoutError } from '../errors/error-classes.js';
 import { toError } from '../errors/thrown-value.js';
 import type { UnsettledHandler } from '../invoker/unsettled-handler.js';
-import { Cancellation } from '../message/cancellation.js';
+import { Cancellation, cancelAll } from '../message/cancellation.js';
 import type { Envelope } from '../message/envelope.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 
@@ -15,7 +15,7 @@ import { TimerNode } from '../timers/timer-wheel.js';
 export class HandlerTimeLimit extends TimerNode {
   /** The handler was given up while it was running. */
   isCutOff = false;
-  private readonly runtime: Parts<'asks' | 'host' | 'ready' | 'wheel'>;
+  private readonly runtime: Parts<'host' | 'ready' | 'wheel'>;
   private readonly cell: ActorCell;
   private readonly withinMs: number;
   private awaiting: UnsettledHandler | undefined = undefined;
@@ -64,7 +64,7 @@ export class HandlerTimeLimit extends TimerNode {
     this.isOver = true;
     const reason = new HandlerTimeoutError(cell.path, this.what, this.withinMs);
     cell.cold?.handlerSignals?.abort(this.asked, reason);
-    this.runtime.asks.cancelAsksOf(awaiting, reason);
+    cancelAll(cell.cold?.waits?.cancellable(awaiting) ?? [], reason);
     this.runtime.host.later(() => this.cutOff());
   }
 

@@ -261,7 +261,6 @@ export class MessageHooks {
     };
     this.runtime.parking.park(cell, promise, awaiting);
     limit?.begin(awaiting);
-    this.runtime.ready.backPressure.releaseIfCaughtUp(cell);
   }
 
   private handled(cell: ActorCell, hookContext: MessageHookContext, reply: unknown, ms: number): void {

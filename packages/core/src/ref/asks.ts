@@ -7,9 +7,8 @@ import {
   UndeliveredError,
 } from '../errors/error-classes.js';
 import { describeActivity } from '../inspect/describe-activity.js';
-import type { UnsettledHandler } from '../invoker/unsettled-handler.js';
 import type { Delivered } from '../mailbox/delivery.js';
-import { type Cancellable, Cancellation, cancelAll } from '../message/cancellation.js';
+import { Cancellation } from '../message/cancellation.js';
 import { Envelope, type EnvelopeOwner, enveloped } from '../message/envelope.js';
 import { LaterReply, type ReplyPort } from '../message/later-reply.js';
 import { cancelOnAbort } from './abort-listeners.js';
@@ -21,7 +20,16 @@ import { type CallTerms, checkCallOptions } from './call-options.js';
  */
 export class Asks implements ReplyPort, EnvelopeOwner {
   private readonly runtime: Parts<
-    'askCycles' | 'deadLetters' | 'delivery' | 'log' | 'executor' | 'host' | 'invoker' | 'ready' | 'wheel'
+    | 'deadLetters'
+    | 'delivery'
+    | 'log'
+    | 'executor'
+    | 'host'
+    | 'invoker'
+    | 'ready'
+    | 'waitCycles'
+    | 'waitGraph'
+    | 'wheel'
   >;
   private readonly withinMs: number;
 
@@ -64,26 +72,33 @@ export class Asks implements ReplyPort, EnvelopeOwner {
       this.runtime.deadLetters.undelivered(target, handler, payload, 'illegal');
       return;
     }
-    const { ready, invoker } = this.runtime;
-    const { running } = ready;
-    const { envelope } = invoker;
-    ready.running = sender.slot;
-    invoker.envelope = this.messageOf(sender);
-    target.type.delivery.tell(target, handler, payload);
-    ready.running = running;
-    invoker.envelope = envelope;
+    this.deliverAs('tell', sender, target, handler, payload);
   }
 
   /** `ctx.offer`: like `offer`, in the name of that actor. */
   offerAs(sender: ActorCell, target: ActorCell, handler: number, payload: unknown): Delivered {
     this.checkMayCall(sender, 'offer');
+    return this.deliverAs('offer', sender, target, handler, payload);
+  }
+
+  private deliverAs(
+    verb: 'tell' | 'offer',
+    sender: ActorCell,
+    target: ActorCell,
+    handler: number,
+    payload: unknown,
+  ): Delivered {
     const { ready, invoker } = this.runtime;
     const { running } = ready;
     const { envelope } = invoker;
+    ready.isAfterAwait = running !== sender.slot;
     ready.running = sender.slot;
     invoker.envelope = this.messageOf(sender);
-    const outcome = target.type.delivery.offer(target, handler, payload);
+    let outcome: Delivered = 'accepted';
+    if (verb === 'offer') outcome = target.type.delivery.offer(target, handler, payload);
+    else target.type.delivery.tell(target, handler, payload);
     ready.running = running;
+    ready.isAfterAwait = false;
     invoker.envelope = envelope;
     return outcome;
   }
@@ -146,10 +161,12 @@ export class Asks implements ReplyPort, EnvelopeOwner {
       envelope.resolve = resolve;
       envelope.reject = reject;
     });
-    // A function of its own: code for asks of actors only would keep the rest from being compiled as one.
-    if (sender !== undefined && this.runtime.askCycles.closesCycle(envelope, sender, target, cause))
-      return promise;
+    // Functions of their own: code for asks of actors only would keep the rest from being compiled as one.
     if (cause !== undefined && cause.owner !== this && this.isCancelledWith(cause, envelope)) return promise;
+    if (sender !== undefined) {
+      if (this.runtime.waitCycles.askBegins(envelope, sender, target, cause)) return promise;
+      this.runtime.waitGraph.begin(sender, envelope);
+    }
     if (signal !== undefined) this.cancelOn(signal, envelope);
     this.runtime.wheel.arm(envelope, envelope.deadline);
     target.type.delivery.tell(target, enveloped(handler), envelope);
@@ -202,13 +219,6 @@ export class Asks implements ReplyPort, EnvelopeOwner {
     const activity = describeActivity(target, now, envelope);
     const message = this.nameOf(target, envelope.handler);
     return new AskTimeoutError(target.path, message, now - envelope.sentAt, activity);
-  }
-
-  /** The handler is given up: its asks and waiting sends are cancelled, as far as they are known. */
-  cancelAsksOf({ envelope, asked }: UnsettledHandler, reason: Error): void {
-    const open: Cancellable[] = envelope === undefined ? [] : [...(Cancellation.in(envelope)?.open ?? [])];
-    if (asked?.resolve !== undefined) open.push(Cancellation.of(asked) as Cancellation);
-    cancelAll(open, reason);
   }
 
   private cancelOn(signal: AbortSignal, envelope: Envelope): void {

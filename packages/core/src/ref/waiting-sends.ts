@@ -2,7 +2,6 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { UndeliveredError } from '../errors/error-classes.js';
 import { Cancellation } from '../message/cancellation.js';
-import type { Envelope } from '../message/envelope.js';
 import { cancelOnAbort } from './abort-listeners.js';
 import type { AskOptions } from './actor-ref.js';
 import { type CallTerms, checkCallOptions } from './call-options.js';
@@ -39,7 +38,9 @@ type Answer = 'accepted' | 'full' | Error;
  * asynchronous context.
  */
 export class WaitingSends {
-  private readonly runtime: Parts<'asks' | 'delivery' | 'executor' | 'ready' | 'wheel'>;
+  private readonly runtime: Parts<
+    'asks' | 'backPressure' | 'delivery' | 'executor' | 'ready' | 'waitCycles' | 'waitGraph' | 'wheel'
+  >;
   private readonly queues = new Map<CellRef, SendQueue>();
 
   constructor(runtime: WaitingSends['runtime']) {
@@ -82,9 +83,15 @@ export class WaitingSends {
     handler: number,
     payload: unknown,
   ): Promise<void> {
-    const waiting = new WaitingSend(ref, messageOf(ref.cell, handler), this.runtime.executor.now());
+    const { asks, executor, waitCycles, waitGraph } = this.runtime;
+    const cause = sender === undefined ? undefined : asks.messageOf(sender);
+    const waiting = new WaitingSend(ref, messageOf(ref.cell, handler), executor.now(), cause);
     queue.add(waiting);
-    this.limit(waiting, sender === undefined ? undefined : this.runtime.asks.messageOf(sender), options);
+    this.limit(waiting, options);
+    if (sender !== undefined) {
+      waitCycles.sendBegins(waiting, sender);
+      waitGraph.begin(sender, waiting);
+    }
     try {
       for (;;) {
         await new Promise<void>((woken) => {
@@ -106,7 +113,8 @@ export class WaitingSends {
   }
 
   /** Its deadline and its signals: its own, and those of the ask in whose handler it was sent. */
-  private limit(waiting: WaitingSend, cause: Envelope | undefined, options: AskOptions | undefined): void {
+  private limit(waiting: WaitingSend, options: AskOptions | undefined): void {
+    const { cause } = waiting;
     const own = options?.withinMs === undefined ? Number.POSITIVE_INFINITY : waiting.since + options.withinMs;
     const deadline = Math.min(own, Math.max(cause?.deadline ?? own, waiting.since));
     if (deadline !== Number.POSITIVE_INFINITY) this.runtime.wheel.arm(waiting, deadline);
@@ -127,7 +135,7 @@ export class WaitingSends {
   }
 
   private awaitRoom(ref: CellRef, queue: SendQueue): void {
-    this.runtime.ready.backPressure.waitForRoom(ref.cell, () => queue.wakeAll());
+    this.runtime.backPressure.waitForRoom(ref.cell, () => queue.wakeAll());
   }
 
   /** The next send may have joined after the others were woken. */

@@ -56,6 +56,7 @@ export class WorkQueue {
   /** The supervisor has been started, or its workers have changed. */
   setMembers(supervisor: ActorCell, members: readonly Member[]): void {
     this.members = members;
+    supervisor.ensureCold().workers = this.out;
     this.watchEnd(supervisor.ref, supervisor.ref);
     for (const { ref } of members) this.watchEnd(supervisor.ref, ref);
     this.giveOut(supervisor.ref);
@@ -158,14 +159,15 @@ export class WorkQueue {
     const envelope = new Envelope(cell, work.handler, work.payload, supervisor.cell, source, deadline, now);
     envelope.resolve = (reply) => this.done(supervisor, worker, () => work.later.reply(reply));
     envelope.reject = (reason) => this.failed(supervisor, worker, work, toError(reason));
-    if (deadline !== Number.POSITIVE_INFINITY) {
+    if (source?.owner !== undefined) {
       envelope.owner = WORK_OWNER;
-      runtime.wheel.arm(envelope, envelope.deadline);
+      if (source.owner instanceof Cancellation) Cancellation.of(envelope);
     }
-    if (source !== undefined && Cancellation.in(source) !== undefined) Cancellation.of(envelope);
+    if (deadline !== Number.POSITIVE_INFINITY) runtime.wheel.arm(envelope, envelope.deadline);
     work.attempts += 1;
     this.outstanding += 1;
     this.out.set(worker, (this.out.get(worker) ?? 0) + 1);
+    runtime.waitGraph.releaseBetween(cell, supervisor.cell);
     runtime.delivery.tell(cell, enveloped(work.handler), envelope);
   }
 

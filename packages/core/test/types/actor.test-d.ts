@@ -12,7 +12,7 @@ import {
   type HandlersOf,
   type StopReason,
 } from '@troupe/core';
-import { createTestSystem, type spawnProbe } from '@troupe/core/testing';
+import { createTestSystem } from '@troupe/core/testing';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 function same<A, B>(_proof: Same<A, B>): void {}
@@ -87,7 +87,6 @@ same<ReturnType<typeof bounded.balance>, Promise<number>>(true);
 
 // Lookup by name, and probes.
 same<ReturnType<typeof system.lookup<typeof Account>>, ActorRef<typeof Account> | undefined>(true);
-same<ReturnType<typeof spawnProbe<typeof Account>>['ref'], ActorRef<typeof Account>>(true);
 void createTestSystem;
 
 // Inside a handler.
