@@ -2,11 +2,11 @@ import type { ActorContext, Logger, ResumeOn, SuspensionToken } from '../define/
 import type { AnyDefinition, HandlerMap, SpawnParameters } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
 import { AbortedError, MisuseError, StaleContextError } from '../errors/error-classes.js';
-import { HandlerSignals } from '../lifecycle/handler-signals.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import { Mailbox } from '../mailbox/mailbox.js';
-import { Failure } from '../message/expected-failure.js';
 import { cancelAll } from '../message/cancellation.js';
+import { Failure } from '../message/expected-failure.js';
+import { HandlerSignals } from '../message/handler-signals.js';
 import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type {

@@ -2,12 +2,12 @@ import type { RestartType, SupervisionPolicy } from '../define/supervision-polic
 import type { UnsettledHandler } from '../invoker/unsettled-handler.js';
 import type { DeferredSignals } from '../lifecycle/deferred-signals.js';
 import type { Ending } from '../lifecycle/ending-stage.js';
-import type { HandlerSignals } from '../lifecycle/handler-signals.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import type { Suspension } from '../lifecycle/suspensions.js';
 import { NO_SLOT } from '../mailbox/mailbox.js';
 import type { OpenWaits } from '../mailbox/open-waits.js';
 import type { Stash } from '../mailbox/stashes.js';
+import type { HandlerSignals } from '../message/handler-signals.js';
 import type { Middleware } from '../middleware/middleware.js';
 import type { StopReason } from '../runtime-event.js';
 import type { FailureReport } from '../supervision/failure-report.js';

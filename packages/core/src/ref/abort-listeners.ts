@@ -1,4 +1,4 @@
-import { type Cancellable, type CancelGroup, cancelAll } from '../message/cancellation.js';
+import { type CancelGroup, type Cancellable, cancelAll } from '../message/cancellation.js';
 
 /**
  * The asks and sends on one signal. They share one listener, which is there only while there are any: a

@@ -2,7 +2,7 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import { SendTimeoutError } from '../errors/error-classes.js';
 import { describeActivity } from '../inspect/describe-activity.js';
 import type { OpenWait } from '../mailbox/open-waits.js';
-import type { Cancellable, CancelGroup } from '../message/cancellation.js';
+import type { CancelGroup, Cancellable } from '../message/cancellation.js';
 import type { Envelope } from '../message/envelope.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 import type { CellRef } from './cell-ref.js';

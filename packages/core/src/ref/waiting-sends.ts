@@ -146,12 +146,7 @@ export class WaitingSends {
   }
 
   /** A sender that has ended while it waited is no sender any more. */
-  private offerAs(
-    sender: ActorCell | undefined,
-    cell: ActorCell,
-    handler: number,
-    payload: unknown,
-  ): Answer {
+  private offerAs(sender: ActorCell | undefined, cell: ActorCell, handler: number, payload: unknown): Answer {
     const { asks, delivery, ready } = this.runtime;
     const answer = sender?.isCurrent
       ? asks.offerAs(sender, cell, handler, payload)

@@ -104,21 +104,24 @@ const Asker = defineActor('asker', {
   },
 });
 
-cancellation('the abort of an ask rejects it with the reason and fires the signal of its handler', async () => {
-  await using test = createTestSystem({ supervise: { decide: () => 'resume' } });
-  const reasons: Reasons = [];
-  const ref = test.system.spawn(Worker, { args: reasons });
-  const given = new AbortController();
-  const asked = reasonOf(ref.with({ signal: given.signal }).ask.work());
-  await test.settle();
-  assert.equal(reasons, []);
-  const reason = new Error('the client has left');
-  given.abort(reason);
-  await test.settle();
-  assert.is(await asked, reason);
-  assert.is(reasons[0], reason);
-  assert.is(test.system.stats().timers, 0);
-});
+cancellation(
+  'the abort of an ask rejects it with the reason and fires the signal of its handler',
+  async () => {
+    await using test = createTestSystem({ supervise: { decide: () => 'resume' } });
+    const reasons: Reasons = [];
+    const ref = test.system.spawn(Worker, { args: reasons });
+    const given = new AbortController();
+    const asked = reasonOf(ref.with({ signal: given.signal }).ask.work());
+    await test.settle();
+    assert.equal(reasons, []);
+    const reason = new Error('the client has left');
+    given.abort(reason);
+    await test.settle();
+    assert.is(await asked, reason);
+    assert.is(reasons[0], reason);
+    assert.is(test.system.stats().timers, 0);
+  },
+);
 
 cancellation('a reason may be any value, and a signal that has fired before sends nothing', async () => {
   await using test = createTestSystem();
@@ -144,25 +147,28 @@ cancellation('an ask that expires fires the signal of its handler with the timeo
   assert.is(reasons[0], await asked);
 });
 
-cancellation('an abort goes through a chain of actors, whether or not they look at their signals', async () => {
-  for (const look of [true, false]) {
-    await using test = createTestSystem();
-    const reasons: Reasons = [];
-    const last = test.system.spawn(Worker, { args: reasons });
-    const middle = test.system.spawn(Asker);
-    const first = look
-      ? test.system.spawn(Relay, { args: { reasons, ask: () => middle.ask.through(last) } })
-      : undefined;
-    const given = new AbortController();
-    const options = { signal: given.signal };
-    const asked = reasonOf(first?.with(options).ask.work() ?? middle.with(options).ask.through(last));
-    await test.settle();
-    given.abort('enough');
-    await test.settle();
-    assert.is(await asked, 'enough');
-    assert.equal(reasons, look ? ['enough', 'enough'] : ['enough']);
-  }
-});
+cancellation(
+  'an abort goes through a chain of actors, whether or not they look at their signals',
+  async () => {
+    for (const look of [true, false]) {
+      await using test = createTestSystem();
+      const reasons: Reasons = [];
+      const last = test.system.spawn(Worker, { args: reasons });
+      const middle = test.system.spawn(Asker);
+      const first = look
+        ? test.system.spawn(Relay, { args: { reasons, ask: () => middle.ask.through(last) } })
+        : undefined;
+      const given = new AbortController();
+      const options = { signal: given.signal };
+      const asked = reasonOf(first?.with(options).ask.work() ?? middle.with(options).ask.through(last));
+      await test.settle();
+      given.abort('enough');
+      await test.settle();
+      assert.is(await asked, 'enough');
+      assert.equal(reasons, look ? ['enough', 'enough'] : ['enough']);
+    }
+  },
+);
 
 cancellation('an expiry goes through a chain of three actors', async () => {
   await using test = createTestSystem();
@@ -353,33 +359,40 @@ cancellation('the kill of an asker cancels its asks, a graceful stop does not', 
   for (const how of ['stop', 'kill'] as const) {
     const test = createTestSystem();
     const reasons: Reasons = [];
-    const worker = test.system.spawn(Worker, { args: reasons });
+    const workers = [1, 2].map(() => test.system.spawn(Worker, { args: reasons }));
     const asker = test.system.spawn(Asker, { name: 'asker' });
-    const asked = reasonOf(asker.ask.through(worker));
+    const asked = reasonOf(asker.ask.both(workers as [Workers, Workers]));
     await test.settle();
     void test.system[how](asker);
     await test.settle();
-    assert.is(reasons.length, how === 'kill' ? 1 : 0);
-    if (how === 'kill') assert.is((reasons[0] as AbortedError).path, '/asker');
+    assert.equal(
+      reasons.map((reason) => (reason as AbortedError).path),
+      how === 'kill' ? ['/asker', '/asker'] : [],
+    );
     await test.advance(10_000);
     await asked;
     await test[Symbol.asyncDispose]();
   }
 });
 
-cancellation('a time limit of a middleware fires the signal and cancels the asks of its handler', async () => {
-  const limit: Middleware = {
-    name: 'limit',
-    beforeMessage: ({ message }) => (message === 'through' ? { verdict: 'continue', withinMs: 20 } : undefined),
-  };
-  await using test = createTestSystem({ middleware: [limit] });
-  const reasons: Reasons = [];
-  const worker = test.system.spawn(Worker, { args: reasons });
-  const asked = reasonOf(test.system.spawn(Asker).ask.through(worker));
-  await test.advance(20);
-  assert.instance(((await asked) as Error).cause, HandlerTimeoutError);
-  assert.instance(reasons[0], HandlerTimeoutError);
-});
+cancellation(
+  'a time limit of a middleware fires the signal and cancels the asks of its handler',
+  async () => {
+    const limit: Middleware = {
+      name: 'limit',
+      beforeMessage: ({ message }) =>
+        message === 'both' ? { verdict: 'continue', withinMs: 20 } : undefined,
+    };
+    await using test = createTestSystem({ middleware: [limit] });
+    const reasons: Reasons = [];
+    const workers = [1, 2].map(() => test.system.spawn(Worker, { args: reasons }));
+    const asked = reasonOf(test.system.spawn(Asker).ask.both(workers as [Workers, Workers]));
+    await test.advance(20);
+    assert.instance(((await asked) as Error).cause, HandlerTimeoutError);
+    assert.is(reasons.length, 2);
+    assert.ok(reasons.every((reason) => reason instanceof HandlerTimeoutError));
+  },
+);
 
 cancellation('an abort reaches the worker of a pool and of a pull pool', async () => {
   for (const routing of ['round-robin', { pull: { window: 1 } }] as const) {
@@ -410,23 +423,26 @@ cancellation('an abort reaches the worker of a pool and of a pull pool', async (
   }
 });
 
-cancellation('a worker of a pull pool keeps its place in the window until cancelled work is done', async () => {
-  await using test = createTestSystem();
-  const until = deferred();
-  const pool = test.system.spawnPool(Worker, { size: 1, args: () => [], routing: { pull: { window: 1 } } });
-  await test.settle();
-  const given = new AbortController();
-  const held = reasonOf(pool.with({ signal: given.signal }).ask.hold(until.promise));
-  const next = pool.ask.count();
-  await test.settle();
-  given.abort('enough');
-  await test.settle();
-  assert.is(await held, 'enough');
-  assert.is(test.system.inspect().children[0]?.children[0]?.depth, 0, 'the next work waits in the pool');
-  until.resolve();
-  await test.settle();
-  assert.is(await next, 1);
-});
+cancellation(
+  'a worker of a pull pool keeps its place in the window until cancelled work is done',
+  async () => {
+    await using test = createTestSystem();
+    const until = deferred();
+    const pool = test.system.spawnPool(Worker, { size: 1, args: () => [], routing: { pull: { window: 1 } } });
+    await test.settle();
+    const given = new AbortController();
+    const held = reasonOf(pool.with({ signal: given.signal }).ask.hold(until.promise));
+    const next = pool.ask.count();
+    await test.settle();
+    given.abort('enough');
+    await test.settle();
+    assert.is(await held, 'enough');
+    assert.is(test.system.inspect().children[0]?.children[0]?.depth, 0, 'the next work waits in the pool');
+    until.resolve();
+    await test.settle();
+    assert.is(await next, 1);
+  },
+);
 
 cancellation('the holder of a later reply gets a signal', async () => {
   for (const how of ['abort', 'expiry', 'stop'] as const) {
@@ -559,7 +575,10 @@ cancellation('a send inside a handler ends with the ask that the handler serves'
 
 cancellation('`ctx.send` and `ctx.offer` act in the name of their actor after an `await`', async () => {
   const senders: unknown[] = [];
-  const onSend: Middleware = { name: 'senders', onSend: ({ message, from }) => senders.push([message, from]) };
+  const onSend: Middleware = {
+    name: 'senders',
+    onSend: ({ message, from }) => senders.push([message, from]),
+  };
   await using test = createTestSystem();
   const target = test.system.spawn(Narrow, { middleware: [onSend] });
   const until = deferred();
@@ -639,24 +658,27 @@ cancellation('unknown and wrong options of asks and sends are refused', async ()
   for (const end of await Promise.all(ends)) assert.instance(end, OptionError);
 });
 
-cancellation('a long-lived signal keeps no listener of 10,000 asks, and one while some are open', async () => {
-  await using test = createTestSystem();
-  const { signal } = new AbortController();
-  const ref = test.system.spawn(Worker, { args: [] });
-  const until = deferred();
-  const held = [1, 2, 3].map(() => ref.with({ signal }).ask.hold(until.promise));
-  assert.is(getEventListeners(signal, 'abort').length, 1);
-  until.resolve();
-  await test.settle();
-  await Promise.all(held);
-  const call = ref.with({ signal });
-  for (let round = 0; round < 100; round += 1) {
-    const asked = Array.from({ length: 100 }, () => call.ask.count());
+cancellation(
+  'a long-lived signal keeps no listener of 10,000 asks, and one while some are open',
+  async () => {
+    await using test = createTestSystem();
+    const { signal } = new AbortController();
+    const ref = test.system.spawn(Worker, { args: [] });
+    const until = deferred();
+    const held = [1, 2, 3].map(() => ref.with({ signal }).ask.hold(until.promise));
     assert.is(getEventListeners(signal, 'abort').length, 1);
+    until.resolve();
     await test.settle();
-    await Promise.all(asked);
-  }
-  assert.is(getEventListeners(signal, 'abort').length, 0);
-});
+    await Promise.all(held);
+    const call = ref.with({ signal });
+    for (let round = 0; round < 100; round += 1) {
+      const asked = Array.from({ length: 100 }, () => call.ask.count());
+      assert.is(getEventListeners(signal, 'abort').length, 1);
+      await test.settle();
+      await Promise.all(asked);
+    }
+    assert.is(getEventListeners(signal, 'abort').length, 0);
+  },
+);
 
 cancellation.run();

@@ -1,4 +1,4 @@
-import type { Cancellable, CancelGroup, Cancellation } from '../message/cancellation.js';
+import type { CancelGroup, Cancellable, Cancellation } from './cancellation.js';
 
 /**
  * The signals that the handlers and hooks of one incarnation have read. Messages without an asker share one;
