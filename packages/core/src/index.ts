@@ -16,6 +16,7 @@ export type {
   HandlersOf,
   MailboxOptions,
   NoPhases,
+  PhaseHooks,
   PhasesFor,
   SpawnParameters,
   StateOf,

@@ -18,6 +18,7 @@ import { MessageInvoker } from './invoker/message-invoker.js';
 import { AsyncHandlerParking } from './lifecycle/async-handler-parking.js';
 import { HandlerResults } from './lifecycle/handler-results.js';
 import { LifecycleHooks } from './lifecycle/lifecycle-hooks.js';
+import { PhaseTransitions } from './lifecycle/phase-transitions.js';
 import { SignalHandling } from './lifecycle/signal-handling.js';
 import { StopSequence } from './lifecycle/stop-sequence.js';
 import { Suspensions } from './lifecycle/suspensions.js';
@@ -84,6 +85,7 @@ export class Runtime implements RuntimeParts {
   readonly results = new HandlerResults(this);
   readonly signals = new SignalHandling(this);
   readonly hooks = new LifecycleHooks(this);
+  readonly phases = new PhaseTransitions(this);
   readonly parking = new AsyncHandlerParking(this);
   readonly failures: ActorFailures;
   readonly supervisor: Supervisor;

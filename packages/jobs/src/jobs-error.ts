@@ -42,6 +42,7 @@ export class JobSchemaError extends JobsError {
 /** Why a leader refused a submit. Nothing was recorded. */
 export type RefusalCode =
   | 'ERR_QUEUE_FULL'
+  | 'ERR_SUBMIT_WINDOW_FULL'
   | 'ERR_PAYLOAD_TOO_LARGE'
   | 'ERR_PAYLOAD_LOST'
   | 'ERR_KEY_CONFLICT'
@@ -235,6 +236,15 @@ export class MessageMalformedError extends JobsError {
 
   constructor(what: string, options?: ErrorOptions) {
     super(`message from a peer: ${what}`, options);
+  }
+}
+
+/** A list in a message of a peer has too many items. Its connection ends; nothing of it was acted on. */
+export class MessageTooLongError extends JobsError {
+  override readonly code = 'ERR_MESSAGE_TOO_LONG';
+
+  constructor(itemsMax: number) {
+    super(`message from a peer: more than ${itemsMax} items; cut the list into several messages`);
   }
 }
 

@@ -286,6 +286,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     const type = this.type.inPhase(phase);
     if (type === undefined) throw new MisuseError(`${this.path}: become('${phase}'): there is no such phase`);
     this.type = type;
+    if (type.hasPhaseHooks) this.putSignal({ kind: 'phase-changed' });
     if (type.spec.illegal === 'stash') this.type.runtime.stashes.unstash(this);
   }
 

@@ -45,7 +45,7 @@ export class ActorSpawner {
     if (options !== undefined) this.applyOptions(cell, options);
     if (middleware !== this.system.middleware) cell.ensureCold().middleware = middleware;
     restarts.makeState(cell);
-    if (type.spec.started !== undefined) cell.putSignal({ kind: 'start' });
+    if (type.spec.started !== undefined || type.hasPhaseHooks) cell.putSignal({ kind: 'start' });
     if (events.hasListeners) events.publish({ kind: 'spawned', path: cell.path, actor: type.name });
     return cell;
   }

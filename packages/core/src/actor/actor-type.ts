@@ -1,4 +1,4 @@
-import type { AnyDefinition, LooseSpec } from '../define/actor-definition.js';
+import { type AnyDefinition, type LooseSpec, PHASE_HOOKS } from '../define/actor-definition.js';
 import type { Delivery } from '../mailbox/delivery.js';
 import { LEVELS } from '../mailbox/levelled-queue.js';
 import type { Handler, MailboxSettings } from '../mailbox/mailbox-settings.js';
@@ -43,6 +43,8 @@ export class ActorType implements MailboxSettings {
   readonly spec: LooseSpec;
   readonly pipeline: Pipeline | undefined;
   readonly phase: string | undefined;
+  /** Some phase has an `enter` or `exit`. */
+  readonly hasPhaseHooks: boolean;
   private readonly phases: Map<string, ActorType>;
 
   constructor(
@@ -60,6 +62,9 @@ export class ActorType implements MailboxSettings {
     this.spec = spec;
     this.pipeline = pipeline;
     this.phase = phase ?? Object.keys(spec.phases ?? {})[0];
+    this.hasPhaseHooks = Object.values(spec.phases ?? {}).some(
+      ({ enter, exit }) => enter !== undefined || exit !== undefined,
+    );
     this.handlers = names.map((name) => this.handlerFor(name));
     this.capacity = spec.mailbox?.capacity ?? CAPACITY_DEFAULT;
     this.overflow = spec.mailbox?.overflow ?? 'mute-sender';
@@ -96,7 +101,8 @@ export class ActorType implements MailboxSettings {
   }
 
   private handlerFor(name: string): Handler {
-    const inPhase = this.phase === undefined ? undefined : this.spec.phases?.[this.phase]?.[name];
+    const hasPhase = this.phase !== undefined && !PHASE_HOOKS.includes(name);
+    const inPhase = hasPhase ? this.spec.phases?.[this.phase]?.[name] : undefined;
     return (inPhase ??
       this.spec.handlers[name] ??
       this.runtime.missingPhaseHandlers.handlerFor(name)) as Handler;

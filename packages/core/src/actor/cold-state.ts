@@ -2,6 +2,7 @@ import type { RestartType, SupervisionPolicy } from '../define/supervision-polic
 import type { UnsettledHandler } from '../invoker/unsettled-handler.js';
 import type { DeferredSignals } from '../lifecycle/deferred-signals.js';
 import type { Ending } from '../lifecycle/ending-stage.js';
+import type { EnteredPhase } from '../lifecycle/phase-transitions.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import type { Suspension } from '../lifecycle/suspensions.js';
 import { NO_SLOT } from '../mailbox/mailbox.js';
@@ -40,6 +41,8 @@ export class ColdState {
   workers: ReadonlyMap<ActorCell['ref'], number> | undefined = undefined;
   timers: CellTimers | undefined = undefined;
   stash: Stash | undefined = undefined;
+  /** Only of actors whose phases have hooks. */
+  phase: EnteredPhase | undefined = undefined;
   handlerSignals: HandlerSignals | undefined = undefined;
   isHardLimitReported = false;
   ending: Ending | undefined = undefined;
@@ -75,5 +78,6 @@ export class ColdState {
     this.failure = undefined;
     this.watching = undefined;
     this.stash = undefined;
+    this.phase = undefined;
   }
 }

@@ -7,6 +7,7 @@ import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { AsyncHandlerParking } from '../lifecycle/async-handler-parking.js';
 import type { HandlerResults } from '../lifecycle/handler-results.js';
 import type { LifecycleHooks } from '../lifecycle/lifecycle-hooks.js';
+import type { PhaseTransitions } from '../lifecycle/phase-transitions.js';
 import type { SignalHandling } from '../lifecycle/signal-handling.js';
 import type { StopSequence } from '../lifecycle/stop-sequence.js';
 import type { Suspensions } from '../lifecycle/suspensions.js';
@@ -91,6 +92,7 @@ export interface Lifecycles {
   readonly results: HandlerResults;
   readonly signals: SignalHandling;
   readonly hooks: LifecycleHooks;
+  readonly phases: PhaseTransitions;
   readonly parking: AsyncHandlerParking;
   readonly failures: ActorFailures;
   readonly supervisor: Supervisor;

@@ -2,15 +2,16 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import { MisuseError } from '../errors/error-classes.js';
 import type { ActorRef } from '../ref/actor-ref.js';
 import { makeRefClass } from '../ref/make-ref-class.js';
-import type {
-  ActorDefinition,
-  ActorSpec,
-  AnyDefinition,
-  HandlerMap,
-  HandlersFor,
-  LooseSpec,
-  NoPhases,
-  WithPhases,
+import {
+  type ActorDefinition,
+  type ActorSpec,
+  type AnyDefinition,
+  type HandlerMap,
+  type HandlersFor,
+  type LooseSpec,
+  type NoPhases,
+  PHASE_HOOKS,
+  type WithPhases,
 } from './actor-definition.js';
 import { checkDefinition } from './check-definition.js';
 import type { CheckedHandlers, CheckedPhases } from './handler-checks.js';
@@ -45,7 +46,9 @@ export function makeDefinition(name: string, spec: object): AnyDefinition {
   const handlerNames = [
     ...new Set([
       ...Object.keys(loose.handlers),
-      ...Object.values(loose.phases ?? {}).flatMap((phase) => Object.keys(phase)),
+      ...Object.values(loose.phases ?? {}).flatMap((phase) =>
+        Object.keys(phase).filter((key) => !PHASE_HOOKS.includes(key)),
+      ),
     ]),
   ];
   const definition: ActorDefinition<HandlerMap, unknown, unknown> = {

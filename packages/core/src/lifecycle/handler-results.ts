@@ -58,6 +58,7 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
     const { envelope, error, stashed } = call;
     recordSlowestMessage(cell, call.what, this.runtime.executor.now() - call.startedAt);
     if (error !== undefined) {
+      if (this.runtime.asks.hasEndedByAbort(envelope, error.thrown)) return;
       const asked = stashed === undefined ? envelope : this.askOfStashed(cell, stashed);
       this.failed(cell, error.thrown, call.handler, asked);
     } else if (envelope?.resolve !== undefined) {

@@ -14,12 +14,14 @@ export type Signal =
   | { readonly kind: 'replace' }
   | { readonly kind: 'terminated'; readonly ref: AnyRef; readonly reason: StopReason }
   | { readonly kind: 'self-asked'; readonly envelope: Envelope }
-  | { readonly kind: 'idle' };
+  | { readonly kind: 'idle' }
+  /** `become` was called, or a transition goes on after a failure. */
+  | { readonly kind: 'phase-changed' };
 
 /**
  * Runs user code at the request of this incarnation: deferred while that code cannot run, dropped at a
  * restart.
  */
 export function endsWithIncarnation(signal: Signal): boolean {
-  return signal.kind === 'terminated' || signal.kind === 'idle';
+  return signal.kind === 'terminated' || signal.kind === 'idle' || signal.kind === 'phase-changed';
 }

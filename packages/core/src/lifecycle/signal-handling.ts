@@ -26,6 +26,7 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
     | 'deathWatch'
     | 'failures'
     | 'hooks'
+    | 'phases'
     | 'ready'
     | 'restarts'
     | 'results'
@@ -114,6 +115,8 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
         return this.runtime.waitCycles.selfAsked(cell, signal.envelope);
       case 'idle':
         return this.runNotificationHook(cell, 'idle', []);
+      case 'phase-changed':
+        return this.runtime.phases.move(cell);
       default:
         return signal satisfies never;
     }

@@ -113,6 +113,12 @@ export class Cancellation implements Cancellable, CancelGroup {
     return open;
   }
 
+  /** A handler has ended with this error. True when it only says that the asker has given up. */
+  isEndedBy(thrown: unknown): boolean {
+    if (this.aborted === undefined || this.envelope.deadline >= 0) return false;
+    return thrown === this.aborted.reason || isAbortError(thrown);
+  }
+
   expired(envelope: Envelope): Error | undefined {
     const error = this.owner.expired(envelope);
     if (error !== undefined) this.abort(error);
@@ -125,5 +131,14 @@ export class Cancellation implements Cancellable, CancelGroup {
     for (const group of this.groups) group.remove(this);
     this.groups.clear();
     this.dependents.clear();
+  }
+}
+
+/** As the platform rejects with it; also for proxies that throw. */
+function isAbortError(thrown: unknown): boolean {
+  try {
+    return thrown instanceof Error && thrown.name === 'AbortError';
+  } catch {
+    return false;
   }
 }

@@ -6,6 +6,7 @@ import {
   StaleContextError,
   UndeliveredError,
 } from '../errors/error-classes.js';
+import { toError } from '../errors/thrown-value.js';
 import { describeActivity } from '../inspect/describe-activity.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import { Cancellation } from '../message/cancellation.js';
@@ -128,6 +129,16 @@ export class Asks implements ReplyPort, EnvelopeOwner {
     if (reject === undefined) return;
     this.close(envelope);
     reject(error);
+  }
+
+  /**
+   * An asynchronous handler has ended with an error. True when its asker has given up and the error says no
+   * more than that: then it has not failed.
+   */
+  hasEndedByAbort(envelope: Envelope | undefined, thrown: unknown): boolean {
+    if (envelope === undefined || Cancellation.in(envelope)?.isEndedBy(thrown) !== true) return false;
+    this.refuse(envelope, toError(thrown));
+    return true;
   }
 
   failed(envelope: Envelope, error: Error): void {

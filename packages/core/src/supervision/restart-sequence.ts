@@ -10,7 +10,7 @@ import type { FailureReport } from './failure-report.js';
  * Start and restart of an actor. At a restart a new cell with a new state takes place, mailbox and ref of the
  * old one.
  *
- *   children, last started first → `restarting` → new state → `started` → messages again
+ *   children, last started first → `restarting` → new state → `started`, first phase → messages again
  */
 export class RestartSequence {
   private readonly runtime: Parts<
@@ -20,6 +20,7 @@ export class RestartSequence {
     | 'events'
     | 'failures'
     | 'hooks'
+    | 'phases'
     | 'ready'
     | 'stashes'
     | 'suspensions'
@@ -44,8 +45,8 @@ export class RestartSequence {
   start(cell: ActorCell): void {
     if ((cell.status & (FAULT | STOPPING)) !== 0) return;
     this.runtime.hooks.run(cell, 'started', [], (settled, { error }) => {
-      if (error !== undefined)
-        this.runtime.failures.failed(settled, error.thrown, -1, undefined, { hook: 'started' });
+      if (error === undefined) this.runtime.phases.move(settled);
+      else this.runtime.failures.failed(settled, error.thrown, -1, undefined, { hook: 'started' });
     });
   }
 

@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AbortedError,
   type ActorRef,
@@ -97,9 +98,9 @@ const Asker = defineActor('asker', {
     async both(ctx, next: readonly [Workers, Workers]): Promise<unknown> {
       return Promise.all(next.map((one) => ctx.ask(one).work()));
     },
-    async send(ctx, next: ActorRef<typeof Narrow>): Promise<void> {
+    async send(ctx, { next, ends }: { next: ActorRef<typeof Narrow>; ends: Reasons }): Promise<void> {
       await null;
-      await ctx.send(next).count();
+      ends.push(await reasonOf(ctx.send(next).count()));
     },
   },
 });
@@ -291,6 +292,53 @@ cancellation('the signal of an ask fires no more after its reply, the next ask h
   await test.settle();
   assert.is(new Set(signals).size, 2);
   assert.not(signals.some(({ aborted }) => aborted));
+});
+
+cancellation('a handler that ends by its signal after its asker gave up has not failed', async () => {
+  const Heedful = defineActor('heedful', {
+    state: () => ({ n: 0 }),
+    handlers: {
+      async wait(ctx, how: 'reason' | 'platform' | 'other'): Promise<void> {
+        ctx.state.n += 1;
+        const { signal } = ctx;
+        const until = deferred();
+        signal.addEventListener('abort', () => until.resolve());
+        await until.promise;
+        if (how === 'reason') signal.throwIfAborted();
+        if (how === 'platform') await sleep(1, undefined, { signal });
+        throw new Error('something else');
+      },
+      n: (ctx) => ctx.state.n,
+    },
+  });
+  const outcomes: string[] = [];
+  const note: Middleware = { name: 'note', afterMessage: (_, { kind }) => void outcomes.push(kind) };
+  for (const middleware of [[], [note]]) {
+    for (const how of ['abort', 'expiry'] as const) {
+      await using test = createTestSystem({ middleware });
+      const failures: Error[] = [];
+      test.system.subscribe((event) => {
+        if (event.kind === 'failed') failures.push(event.error);
+      });
+      const ref = test.system.spawn(Heedful);
+      for (const end of ['reason', 'platform', 'other'] as const) {
+        const given = new AbortController();
+        const asked = reasonOf(ref.with({ signal: given.signal, withinMs: 50 }).ask.wait(end));
+        await test.settle();
+        if (how === 'abort') given.abort(new Error('the client has left'));
+        else await test.advance(50);
+        await test.settle();
+        await asked;
+        assert.equal(await test.ask(ref).n(), end === 'reason' ? 1 : end === 'platform' ? 2 : 0, end);
+      }
+      assert.equal(
+        failures.map(({ message }) => message),
+        ['something else'],
+      );
+    }
+  }
+  const handled = outcomes.filter((kind) => kind !== 'handled');
+  assert.equal(handled, ['abandoned', 'abandoned', 'failed', 'abandoned', 'abandoned', 'failed']);
 });
 
 cancellation('stop, kill and restart fire the signal of an ask under way, with a typed error', async () => {
@@ -554,18 +602,15 @@ cancellation('a send inside a handler ends with the ask that the handler serves'
   for (const how of ['abort', 'expiry'] as const) {
     await using test = createTestSystem();
     const { ref, open } = await fullMailbox(test);
-    const failures: unknown[] = [];
-    test.system.subscribe((event) => {
-      if (event.kind === 'failed') failures.push(event.error);
-    });
+    const ends: Reasons = [];
     const given = new AbortController();
     const asker = test.system.spawn(Asker);
-    const asked = reasonOf(asker.with({ signal: given.signal, withinMs: 40 }).ask.send(ref));
+    const asked = reasonOf(asker.with({ signal: given.signal, withinMs: 40 }).ask.send({ next: ref, ends }));
     await test.settle();
     if (how === 'abort') given.abort(new RangeError('enough'));
     else await test.advance(40);
     await test.settle();
-    assert.instance(failures[0], how === 'abort' ? RangeError : SendTimeoutError);
+    assert.instance(ends[0], how === 'abort' ? RangeError : SendTimeoutError);
     await asked;
     open();
     await test.settle();

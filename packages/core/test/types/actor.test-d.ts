@@ -140,17 +140,50 @@ const Door = defineActor('door', {
         ctx.become('open');
       },
     },
-    open: { close: (ctx) => ctx.become('closed'), enter: (_ctx, who: number) => who },
+    open: { close: (ctx) => ctx.become('closed'), walk: (_ctx, name: number) => name },
   },
 });
 const door = system.spawn(Door);
 door.tell.open('ann');
 door.tell.close();
-same<ReturnType<typeof door.ask.enter>, Promise<number>>(true);
+same<ReturnType<typeof door.ask.walk>, Promise<number>>(true);
 same<ReturnType<typeof door.ask.count>, Promise<number>>(true);
 // @ts-expect-error a wrong payload of a phase's handler
 door.tell.open(1);
 same<ReturnType<typeof door.ask.close>, Promise<void>>(true);
+
+// The hooks of a phase are no messages, and have no payload.
+const Light = defineActor('light', {
+  state: () => ({ turns: 0 }),
+  handlers: {},
+  phases: {
+    red: {
+      enter(ctx) {
+        same<typeof ctx.state.turns, number>(true);
+        // @ts-expect-error there is no such phase
+        ctx.become('blue');
+      },
+      turn: (ctx) => ctx.become('green'),
+    },
+    green: { exit: async (ctx) => ctx.become('red') },
+  },
+});
+const light = system.spawn(Light);
+light.tell.turn();
+// @ts-expect-error a hook is no message
+light.tell.enter();
+// @ts-expect-error a hook is no message
+light.tell.exit();
+defineActor('light', {
+  handlers: {},
+  phases: {
+    red: {
+      turn: (ctx) => ctx.become('red'),
+      // @ts-expect-error a hook of a phase has no payload
+      enter: (_ctx, n: number) => n,
+    },
+  },
+});
 
 // Uses that must not compile.
 // @ts-expect-error a wrong payload

@@ -287,7 +287,8 @@ export class Client implements JobOperations, AsyncDisposable {
       return this.end(new LeaderChangedError(this.tag, message.tag));
     this.isConnected = true;
     this.tag = message.tag;
-    this.window.outstandingMax = message.outstandingMax;
+    this.window.aheadMax = message.outstandingMax;
+    this.window.outstandingMax = Math.min(message.outstandingMax, message.inFlightMax ?? Infinity);
     this.encoder.payloadBytesMax = message.payloadBytesMax;
     this.encoder.defineAll();
     this.window.rewind();

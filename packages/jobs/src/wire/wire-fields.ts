@@ -27,7 +27,10 @@ export function writeTexts(out: ByteWriter, texts: readonly string[]): void {
 export function readTexts(from: WireReader): string[] {
   const count = from.int();
   const texts: string[] = [];
-  for (let i = 0; i < count; i += 1) texts.push(from.text());
+  for (let i = 0; i < count; i += 1) {
+    from.countItem();
+    texts.push(from.text());
+  }
   return texts;
 }
 

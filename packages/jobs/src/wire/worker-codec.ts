@@ -148,7 +148,7 @@ export function readToWorker(type: number, from: WireReader): ToWorker | undefin
       return { kind: 'acknowledged', items: readRanges(from) };
     case JobFrameType.Abort: {
       const items: (AttemptRef & { reason: (typeof REASONS)[number] })[] = [];
-      while (!from.done)
+      while (from.nextItem())
         items.push({ job: from.int(), attempt: from.int(), reason: readEnum(from, REASONS, 'reason') });
       return { kind: 'abort', items };
     }
@@ -195,7 +195,7 @@ function readAssigns(from: WireReader): Assignment[] {
   let client = '';
   let runMs = 0;
   let outputBytes = 0;
-  while (!from.done) {
+  while (from.nextItem()) {
     const flags = from.byte();
     const job = from.int();
     const attempt = from.int();
@@ -219,7 +219,7 @@ function writeEnd(out: ByteWriter, end: AttemptEnd): void {
 
 function readEnds(from: WireReader): AttemptEnd[] {
   const ends: AttemptEnd[] = [];
-  while (!from.done) {
+  while (from.nextItem()) {
     const outcome = readEnum(from, OUTCOMES, 'outcome');
     const job = from.int();
     const attempt = from.int();
@@ -241,13 +241,13 @@ function writeAttempt(out: ByteWriter, { job, attempt }: AttemptRef): void {
 
 function readAttempts(from: WireReader): AttemptRef[] {
   const refs: AttemptRef[] = [];
-  while (!from.done) refs.push({ job: from.int(), attempt: from.int() });
+  while (from.nextItem()) refs.push({ job: from.int(), attempt: from.int() });
   return refs;
 }
 
 function readRanges(from: WireReader): AttemptRange[] {
   const ranges: AttemptRange[] = [];
-  while (!from.done) ranges.push({ job: from.int(), attempt: from.int(), count: from.int() });
+  while (from.nextItem()) ranges.push({ job: from.int(), attempt: from.int(), count: from.int() });
   return ranges;
 }
 

@@ -19,6 +19,8 @@ function submitBody(payload: Uint8Array, key = ''): Buffer {
   return body;
 }
 
+type Reader = Pick<Parameters<IncomingBody['read']>[0], 'onChunk' | 'onEnd'>;
+
 interface Received {
   readonly events: string[];
   readonly stored: Buffer;
@@ -49,6 +51,7 @@ function receive(body: Buffer, chunkBytes: number, { isFull = false } = {}): Rec
     },
     release: () => events.push('released'),
   };
+  let reader: Reader | undefined;
   // Only the part that the receiver uses.
   const incoming = {
     length: body.length,
@@ -56,9 +59,10 @@ function receive(body: Buffer, chunkBytes: number, { isFull = false } = {}): Rec
       consumed += bytes;
     },
     stop: () => events.push('stopped'),
-    read: ({ onChunk, onEnd }: Parameters<IncomingBody['read']>[0]) => {
-      for (let at = 0; at < body.length; at += chunkBytes) onChunk(body.subarray(at, at + chunkBytes));
-      onEnd();
+    read: (given: Reader) => {
+      reader = given;
+      for (let at = 0; at < body.length; at += chunkBytes) reader.onChunk(body.subarray(at, at + chunkBytes));
+      reader.onEnd();
     },
   } as unknown as IncomingBody;
   new SubmitSpooler(incoming, store, {
@@ -67,6 +71,16 @@ function receive(body: Buffer, chunkBytes: number, { isFull = false } = {}): Rec
     whole: (bytes) => {
       whole = bytes;
       events.push('whole');
+    },
+    gather: (received) => {
+      whole = received;
+      reader = {
+        onChunk: (chunk) => {
+          whole = Buffer.concat([whole ?? Buffer.alloc(0), chunk]);
+          consumed += chunk.length;
+        },
+        onEnd: () => void events.push('whole'),
+      };
     },
     refused: ({ item }) => events.push(`refused ${item.seq}`),
     malformed: () => events.push('malformed'),

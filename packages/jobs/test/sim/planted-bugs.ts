@@ -271,6 +271,19 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () => swap(Producer, 'addSubmit', () => () => undefined),
   },
   {
+    name: 'does not remember the number of a submit behind a gap',
+    plant: () =>
+      swap(
+        Producer,
+        'addSubmit',
+        (original) =>
+          function addSubmit(this: Producer, seq: number, job: number, low: number, at: number) {
+            this.advance(Math.min(low, seq - 1));
+            if (seq === this.low + this.size + 1) original.call(this, seq, job, low, at);
+          },
+      ),
+  },
+  {
     name: 'forgets idempotency keys',
     plant: () => swap(KeyWindow, 'get', () => () => undefined),
   },

@@ -1,4 +1,5 @@
 import { matchesSubject, subjectTokenOf } from '@troupe/transport';
+import type { Ring } from '../../collections/ring.js';
 import type { WorkerLiveness } from '../../protocol/admin-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
@@ -8,6 +9,7 @@ import type {
   AttemptRef,
   ToWorker,
   WorkerHello,
+  WorkerMessage,
 } from '../../protocol/worker-messages.js';
 import type { ExecQueue } from '../dispatch/exec-queue.js';
 import type { Lease } from '../dispatch/lease.js';
@@ -52,6 +54,8 @@ export class WorkerSession {
   cpu = 0;
   lagMs = 0;
   draining = false;
+  /** Slices of a long report, and the messages behind it. */
+  sliced: Ring<WorkerMessage> | undefined = undefined;
   /** Lease time of the last message from its event loop. */
   lastReceivedAt: number;
   /** Lease time when the last of its connections was lost. */

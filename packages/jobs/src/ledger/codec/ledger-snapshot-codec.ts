@@ -131,7 +131,7 @@ function encodeProducer(producer: Producer, out: ByteWriter): void {
   out.text(producer.token);
   out.double(producer.lastAt);
   out.int(producer.low);
-  const entries = [...producer.entries()];
+  const entries = producer.entries();
   out.int(entries.length);
   for (const [seq, job] of entries) {
     out.int(seq);
