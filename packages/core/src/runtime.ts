@@ -3,6 +3,7 @@ import { ActorSpawner } from './actor/actor-spawner.js';
 import { ActorTimers } from './actor/actor-timers.js';
 import { ActorTypeCache } from './actor/actor-type-cache.js';
 import { NameRegistry } from './actor/name-registry.js';
+import { NameWatches } from './actor/name-watches.js';
 import type { RuntimeParts, SubtreeStarter } from './actor/runtime-parts.js';
 import type { AnyDefinition } from './define/actor-definition.js';
 import { messageOf } from './errors/bounded-error.js';
@@ -80,6 +81,7 @@ export class Runtime implements RuntimeParts {
   readonly missingPhaseHandlers = new MissingPhaseHandlers(this);
   readonly childLists: ChildLists;
   readonly registry = new NameRegistry(this);
+  readonly nameWatches = new NameWatches(this);
   readonly spawner: ActorSpawner;
   readonly subtrees: SubtreeStarter = { spawnPool, startTree };
   readonly results = new HandlerResults(this);

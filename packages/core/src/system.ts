@@ -1,14 +1,10 @@
 import type { ActorCell } from './actor/actor-cell.js';
-import { isOf } from './actor/name-registry.js';
-import { actorPath } from './actor-name-rule.js';
+import type { OnNameChange } from './actor/name-watches.js';
 import type { SuspensionToken } from './define/actor-context.js';
 import type { AnyDefinition, HandlerMap, SpawnParameters } from './define/actor-definition.js';
-import { checkIsDefinition } from './define/check-definition.js';
 import { defineActor } from './define/define-actor.js';
 import type { SpawnOptions } from './define/spawn-options.js';
 import { boundedError, messageOf } from './errors/bounded-error.js';
-import { OptionError } from './errors/error-classes.js';
-import { toError } from './errors/thrown-value.js';
 import type { EventListener } from './event-stream.js';
 import { TimeSlice } from './executor/time-slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
@@ -17,15 +13,16 @@ import type { ActorView, InspectOptions } from './inspect/actor-view.js';
 import { describeActivity } from './inspect/describe-activity.js';
 import { inspectActor } from './inspect/inspect-actor.js';
 import { liveTreeText } from './inspect/live-tree-text.js';
+import { INSPECT } from './inspect-symbol.js';
 import { nodeHost } from './node-host.js';
-import { callback, checkOption, checkOptionNames } from './option-check.js';
+import { callback, checkOption, checkOptionNames, oneOf } from './option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
 import type { CellRef } from './ref/cell-ref.js';
 import { checkRefArgument } from './ref/check-ref-argument.js';
 import type { PoolOptions } from './routing/pool.js';
 import type { PoolRef } from './routing/router-ref.js';
 import { Runtime } from './runtime.js';
-import type { StopReason } from './runtime-event.js';
+import { EVENT_KINDS, type RuntimeEvent, type StopReason } from './runtime-event.js';
 import {
   Shutdown,
   type ShutdownOptions,
@@ -79,6 +76,11 @@ export interface ActorSystem extends AsyncDisposable {
   suspend(ref: AnyRef, reason?: string): SuspensionToken;
   /** Ends every suspension that waits for this event; returns how many. */
   event(key: string): number;
+  /** Calls back for every event of that kind, until it is disposed of: `using letters = system.on(…)`. */
+  on<Kind extends RuntimeEvent['kind']>(
+    kind: Kind,
+    listener: (event: Extract<RuntimeEvent, { readonly kind: Kind }>) => void,
+  ): Disposable;
   /** Calls back for every runtime event; returns the function that ends the subscription. */
   subscribe(listener: EventListener): () => void;
   /**
@@ -171,9 +173,7 @@ class System implements ActorSystem {
   }
 
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {
-    checkIsDefinition(definition);
-    if (typeof path !== 'string') throw new OptionError('lookup.path', path, 'needed a string');
-    return this.runtime.registry.find(definition, path) as unknown as ActorRef<D> | undefined;
+    return this.runtime.registry.lookup(definition, path) as unknown as ActorRef<D> | undefined;
   }
 
   stop(ref: AnyRef, options: StopOptions = {}): Promise<StopReason> {
@@ -195,16 +195,23 @@ class System implements ActorSystem {
     const cell = checkRefArgument('suspend.ref', ref);
     if (cell.isTerminated) return { active: false, resume: () => undefined };
     const why = reason === undefined ? 'operator' : { user: reason };
-    return this.runtime.suspensions.suspend(
-      cell,
-      why,
-      { on: 'settled', promise: new Promise(() => undefined) },
-      true,
-    );
+    return this.runtime.suspensions.suspend(cell, why, { on: 'resume' }, true);
   }
 
   event(key: string): number {
     return this.runtime.suspensions.event(key);
+  }
+
+  on<Kind extends RuntimeEvent['kind']>(
+    kind: Kind,
+    listener: (event: Extract<RuntimeEvent, { readonly kind: Kind }>) => void,
+  ): Disposable {
+    checkOption('on.kind', kind, oneOf(EVENT_KINDS));
+    checkOption('on.listener', listener, callback);
+    const end = this.runtime.events.subscribe((event) => {
+      if (event.kind === kind) listener(event as Extract<RuntimeEvent, { readonly kind: Kind }>);
+    });
+    return { [Symbol.dispose]: end };
   }
 
   subscribe(listener: EventListener): () => void {
@@ -230,21 +237,7 @@ class System implements ActorSystem {
     path: string,
     onChange: (ref: ActorRef<D> | undefined) => void,
   ): () => void {
-    checkIsDefinition(definition);
-    checkOption('watchName.path', path, actorPath);
-    checkOption('watchName.onChange', onChange, callback);
-    return this.runtime.registry.watch(path, (ref) => {
-      const found = ref !== undefined && isOf(definition, ref) ? ref : undefined;
-      try {
-        onChange(found as unknown as ActorRef<D> | undefined);
-      } catch (thrown) {
-        const error = boundedError(toError(thrown));
-        this.runtime.log.write('error', `watchName(${path}) threw: ${messageOf(error)}`, {
-          path,
-          error,
-        });
-      }
-    });
+    return this.runtime.nameWatches.watchFromOutside(definition, path, onChange as OnNameChange);
   }
 
   inspect(options: InspectOptions & { readonly under?: AnyRef } = {}): ActorView {
@@ -271,6 +264,18 @@ class System implements ActorSystem {
     const isFirst = !this.ending.hasBegun && !guardian.isTerminated;
     if (isFirst) this.ending.begin(options);
     return this.whenStopped;
+  }
+
+  toString(): string {
+    return `system(${this.name})`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,6 +2,7 @@ import type { ActorContext, Logger, ResumeOn, SuspensionToken } from '../define/
 import type { AnyDefinition, HandlerMap, SpawnParameters } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
 import { MisuseError, StaleContextError } from '../errors/error-classes.js';
+import { INSPECT } from '../inspect-symbol.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { Failure } from '../message/expected-failure.js';
@@ -20,6 +21,13 @@ import type { SupervisorSpec } from '../tree/tree-spec.js';
 import { link, unlink } from './actor-links.js';
 import type { ActorType } from './actor-type.js';
 import { ColdState } from './cold-state.js';
+import type { OnNameChange } from './name-watches.js';
+
+/** The place of an ended actor: with it, its id and its path stay what they were. */
+interface EndedPlace {
+  readonly generation: number;
+  readonly parent: CellRef | undefined;
+}
 
 /**
  * One incarnation of an actor: its mailbox, its state, and the context its handlers get, in one object of
@@ -28,16 +36,17 @@ import { ColdState } from './cold-state.js';
  */
 export class ActorCell extends Mailbox implements ActorContext<unknown> {
   declare type: ActorType;
-  state: unknown;
   args: unknown;
   ref: CellRef;
   cold: ColdState | undefined;
+  /** The last field, so that `refuseState` can take it away without slowing any access to the others. */
+  state: unknown;
 
   constructor(type: ActorType, slot: number, args: unknown, ref: CellRef | undefined) {
     super(type, slot);
-    this.state = undefined;
     this.args = args;
     this.cold = undefined;
+    this.state = undefined;
     this.ref = ref ?? new type.definition['~refClass'](this);
   }
 
@@ -92,21 +101,35 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   get id(): string {
-    const generation = this.isTerminated
-      ? (this.state as number)
+    return `${this.slot}.${this.generation}`;
+  }
+
+  /** How many actors had this slot before. */
+  get generation(): number {
+    return this.isTerminated
+      ? (this.args as EndedPlace).generation
       : this.type.runtime.ready.slots.generationOf(this.slot);
-    return `${this.slot}.${generation}`;
   }
 
   /**
    * The slot will soon belong to another actor. Three facts that a report may still want take the place of
-   * fields that are no longer needed: the generation stands in the state, the parent in the arguments, the
-   * reason in the status.
+   * fields that are no longer needed: generation and parent stand in the arguments, the reason in the status.
    */
   terminate(reason: StopReason, parent: CellRef | undefined): void {
+    const generation = this.type.runtime.ready.slots.generationOf(this.slot);
     this.markTerminated(STOP_REASONS.indexOf(reason));
-    this.state = this.type.runtime.ready.slots.generationOf(this.slot);
-    this.args = parent;
+    this.args = { generation, parent } satisfies EndedPlace;
+    this.refuseState();
+  }
+
+  /**
+   * The incarnation has ended: from now on `state` is an accessor that throws, while that of a living actor
+   * is a plain field. Both steps change the shape of the object and keep it fast: it is the last field that
+   * goes.
+   */
+  refuseState(): void {
+    delete (this as { state?: unknown }).state;
+    Object.setPrototypeOf(this, ENDED);
   }
 
   get stopReason(): StopReason {
@@ -115,7 +138,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
 
   /** Undefined for the guardian. Known of a terminated actor too. */
   get parentRef(): CellRef | undefined {
-    if (this.isTerminated) return this.args as CellRef | undefined;
+    if (this.isTerminated) return (this.args as EndedPlace).parent;
     return this.type.runtime.childLists.parentOf(this.slot)?.ref;
   }
 
@@ -126,6 +149,10 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   get parent(): AnyRef | undefined {
     const parent = this.parentRef;
     return parent === this.type.runtime.guardian.ref ? undefined : parent;
+  }
+
+  get phase(): string | undefined {
+    return this.type.phase;
   }
 
   get children(): readonly AnyRef[] {
@@ -164,6 +191,25 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D> {
     this.checkMaySpawn('start');
     return this.type.runtime.subtrees.startTree(this, tree);
+  }
+
+  lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {
+    this.checkCurrent('lookup');
+    return this.type.runtime.registry.lookup(definition, path) as unknown as ActorRef<D> | undefined;
+  }
+
+  watchName<D extends AnyDefinition>(
+    definition: D,
+    path: string,
+    onChange: (ref: ActorRef<D> | undefined) => void,
+  ): () => void {
+    this.checkCurrent('watchName');
+    return this.type.runtime.nameWatches.watch(this, definition, path, onChange as OnNameChange);
+  }
+
+  event(key: string): number {
+    this.checkCurrent('event');
+    return this.type.runtime.suspensions.event(key);
   }
 
   stop(ref?: AnyRef): void {
@@ -246,7 +292,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     if (type.spec.illegal === 'stash') this.type.runtime.stashes.unstash(this);
   }
 
-  suspend(reason: SuspendReason, until: ResumeOn): SuspensionToken {
+  suspend(reason: SuspendReason, until?: ResumeOn): SuspensionToken {
     this.checkCurrent('suspend');
     return this.type.runtime.suspensions.suspend(this, reason, until);
   }
@@ -257,6 +303,18 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
 
   fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail> {
     return new Failure(code, detail as Detail);
+  }
+
+  override toString(): string {
+    return `context(${this.path})`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   /** A continuation of an earlier incarnation must not act in the name of this one. */
@@ -300,4 +358,21 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     const terms = { owner: this, ms, repeat, key: options?.key };
     return (ref as unknown as CellRef).timer(terms) as TimerMethods<H>;
   }
+}
+
+// In place of the prototype of every ended cell: its state is refused.
+const ENDED = Object.create(ActorCell.prototype, {
+  state: {
+    get(this: ActorCell): never {
+      return refuseState(this);
+    },
+    set(this: ActorCell): void {
+      refuseState(this);
+    },
+  },
+}) as object;
+
+function refuseState(cell: ActorCell): never {
+  cell.type.runtime.log.reportStaleContext(cell, 'state');
+  throw new StaleContextError(cell.path, 'state');
 }

@@ -30,6 +30,8 @@ export class ColdState {
   /** Watcher → the ref by which it watches. */
   watchers: Map<ActorCell['ref'], ActorCell['ref']> | undefined = undefined;
   watching: Set<ActorCell['ref']> | undefined = undefined;
+  /** Each function ends one watch of a name. */
+  nameWatches: Set<() => void> | undefined = undefined;
   suspensions: Suspension[] = [];
   awaiting: UnsettledHandler | undefined = undefined;
   /** A settled call, reused by the next handler that awaits. */

@@ -39,6 +39,7 @@ import type { ActorCell } from './actor-cell.js';
 import type { ActorSpawner } from './actor-spawner.js';
 import type { ActorTimers } from './actor-timers.js';
 import type { NameRegistry } from './name-registry.js';
+import type { NameWatches } from './name-watches.js';
 
 /** Decides which actor runs, and runs it. */
 export interface Scheduling {
@@ -77,6 +78,7 @@ export interface ActorTree {
   readonly guardian: ActorCell;
   readonly childLists: ChildLists;
   readonly registry: NameRegistry;
+  readonly nameWatches: NameWatches;
   readonly spawner: ActorSpawner;
   readonly subtrees: SubtreeStarter;
 }

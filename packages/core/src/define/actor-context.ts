@@ -17,11 +17,11 @@ export interface SuspensionToken {
 }
 
 /**
- * When a suspension ends: by an event of that key, after a time, when a mailbox has room, or when a promise
- * settles.
+ * When a suspension ends: by an event of that key, after a time, when a mailbox has room, when a promise
+ * settles, or only when its token is resumed.
  */
 export type ResumeOn =
-  | Extract<ResumeCondition, { readonly on: 'event' | 'after' }>
+  | Extract<ResumeCondition, { readonly on: 'event' | 'after' | 'resume' }>
   | { readonly on: 'capacity'; readonly of: AnyRef }
   | { readonly on: 'settled'; readonly promise: PromiseLike<unknown> };
 
@@ -45,6 +45,8 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
   /** Undefined for actors spawned by the system itself. */
   readonly parent: AnyRef | undefined;
   readonly children: readonly AnyRef[];
+  /** The present phase; undefined for an actor without phases. */
+  readonly phase: Phase | undefined;
   /**
    * Fires when the actor is asked to stop, is killed or restarted. A listener that throws is an uncaught
    * exception.
@@ -60,6 +62,19 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
   spawnPool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolRef<D>;
   /** Starts a supervision tree as a child of this actor. */
   start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D>;
+  /** The living actor of that name, if there is one. */
+  lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined;
+  /**
+   * Calls back now, and in a turn of this actor whenever an actor of that definition takes or leaves the
+   * name. Ends with this incarnation, or by the function that it returns.
+   */
+  watchName<D extends AnyDefinition>(
+    definition: D,
+    path: string,
+    onChange: (ref: ActorRef<D> | undefined) => void,
+  ): () => void;
+  /** Ends every suspension in the system that waits for this event; returns how many. */
+  event(key: string): number;
   /** Stops itself, or one of its children: the current message is finished, the rest become dead letters. */
   stop(ref?: AnyRef): void;
   /** Like `stop`, after the backlog is handled. */
@@ -94,8 +109,11 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
   /** Handles messages by the handlers of that phase, from the next one on. */
   become(phase: Phase): void;
 
-  /** Handles no messages until the condition is met or the token resumed. Suspensions nest. */
-  suspend(reason: SuspendReason, until: ResumeOn): SuspensionToken;
+  /**
+   * Handles no messages until the condition is met or the token resumed; without a condition only the token
+   * or a restart ends it. Suspensions nest.
+   */
+  suspend(reason: SuspendReason, until?: ResumeOn): SuspensionToken;
   /** A reply to give later: return it from the handler. */
   later<T>(): LaterReply<T>;
   fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail>;

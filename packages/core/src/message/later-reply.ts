@@ -1,3 +1,4 @@
+import { INSPECT } from '../inspect-symbol.js';
 import type { Envelope } from './envelope.js';
 
 /** The way of a later reply to its asker. */
@@ -39,6 +40,14 @@ export class LaterReply<T> {
     } catch {
       return false;
     }
+  }
+
+  toJSON(): string {
+    return 'later reply';
+  }
+
+  [INSPECT](): string {
+    return 'later reply';
   }
 
   /** Called by the runtime when the handler has returned this. */

@@ -1,4 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import { INSPECT } from '../inspect-symbol.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import type { AnyRef } from './actor-ref.js';
 import type { ActorTimer } from './timer-methods.js';
@@ -40,6 +41,15 @@ export abstract class CellRef implements AnyRef {
 
   toString(): string {
     return `ref(${this.cell.path})`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  /** Refs hold the runtime: without this, one line of `console.log` would print all of it. */
+  [INSPECT](): string {
+    return this.toString();
   }
 
   /** The methods of `tell` in the name of an actor. */

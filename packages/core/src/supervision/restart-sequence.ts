@@ -1,5 +1,6 @@
 import { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
+import { endNameWatches } from '../actor/name-watches.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { Restart } from '../lifecycle/ending-stage.js';
 import { endsWithIncarnation } from '../lifecycle/runtime-signal.js';
@@ -111,6 +112,7 @@ export class RestartSequence {
     cell.takeOver(old);
     cell.cold = cold;
     old.cold = undefined;
+    old.refuseState();
     old.ref.cell = cell;
     ready.slots.put(cell.slot, cell);
     if (events.hasListeners) events.publish({ kind: 'restarted', path: cell.path, restarts: cold.restarts });
@@ -124,6 +126,7 @@ export class RestartSequence {
     timers.endIncarnation(old);
     stashes.unstash(old);
     deathWatch.forget(old);
+    endNameWatches(old);
     suspensions.endOwn(old);
     cold.endIncarnation();
     cold.signals = cold.signals.filter((signal) => !endsWithIncarnation(signal));
