@@ -67,6 +67,7 @@ export type { LaterReply } from './message/later-reply.js';
 export type { ResumeCondition, SuspendReason } from './message/suspend-reason.js';
 export type {
   DeadLetterView,
+  Installation,
   MessageView,
   Middleware,
   Outcome,
