@@ -1,4 +1,4 @@
-export { type ClassOptions, fromClass, type MethodHandlers } from './adapt/from-class.js';
+export { type ClassContext, type ClassOptions, fromClass, type MethodHandlers } from './adapt/from-class.js';
 export { type Dialogue, fromGenerator, type GeneratorHandlers } from './adapt/from-generator.js';
 export { fromReducer, type ReducerHandlers, type ReducerOptions } from './adapt/from-reducer.js';
 export { type MessagesFor, type ToActorOptions, toActor } from './adapt/pipe-to-actor.js';
@@ -69,6 +69,7 @@ export type { LaterReply } from './message/later-reply.js';
 export type { ResumeCondition, SuspendReason } from './message/suspend-reason.js';
 export type {
   DeadLetterView,
+  Installation,
   MessageView,
   Middleware,
   Outcome,

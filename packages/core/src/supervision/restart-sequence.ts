@@ -34,10 +34,11 @@ export class RestartSequence {
 
   /** A state function that throws is a failure like any other: the parent decides. */
   makeState(cell: ActorCell): void {
-    const make = cell.type.spec.state;
-    if (make === undefined) return;
+    const { definition, spec } = cell.type;
+    const withContext = definition['~makeState'];
+    if (spec.state === undefined && withContext === undefined) return;
     try {
-      cell.state = make(cell.args);
+      cell.state = withContext === undefined ? spec.state?.(cell.args) : withContext(cell.args, cell);
     } catch (error) {
       this.runtime.failures.failed(cell, error, -1, undefined, { hook: 'state' });
     }
