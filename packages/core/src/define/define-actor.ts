@@ -9,6 +9,7 @@ import {
   type HandlerMap,
   type HandlersFor,
   type LooseSpec,
+  type MakeState,
   type NoPhases,
   PHASE_HOOKS,
   type WithPhases,
@@ -40,7 +41,7 @@ export function defineActor<
 }
 
 /** A definition whose types its maker knows. */
-export function makeDefinition(name: string, spec: object): AnyDefinition {
+export function makeDefinition(name: string, spec: object, makeState?: MakeState): AnyDefinition {
   const loose = spec as LooseSpec;
   checkDefinition(name, loose);
   const handlerNames = [
@@ -63,6 +64,7 @@ export function makeDefinition(name: string, spec: object): AnyDefinition {
     '~spec': loose,
     '~refClass': makeRefClass(handlerNames),
     '~handlerNames': handlerNames,
+    '~makeState': makeState,
   };
   return definition;
 }
