@@ -21,8 +21,27 @@ export type RuntimeEvent =
     }
   | { readonly kind: 'restarted'; readonly path: string; readonly restarts: number }
   | { readonly kind: 'dead-letter'; readonly letter: DeadLetter }
-  | { readonly kind: 'suspended'; readonly path: string; readonly reason: SuspendReason }
-  | { readonly kind: 'resumed'; readonly path: string; readonly reason: SuspendReason; readonly ms: number }
+  /** `receiver`: the actor whose mailbox has to catch up, where it was muted. */
+  | {
+      readonly kind: 'suspended';
+      readonly path: string;
+      readonly reason: SuspendReason;
+      readonly receiver?: string;
+    }
+  | {
+      readonly kind: 'resumed';
+      readonly path: string;
+      readonly reason: SuspendReason;
+      readonly receiver?: string;
+      readonly ms: number;
+    }
+  /** It has handled no message for `ms` while it muted these senders (the first ten): they run again. */
+  | {
+      readonly kind: 'stuck';
+      readonly path: string;
+      readonly senders: readonly string[];
+      readonly ms: number;
+    }
   | { readonly kind: 'stale-context'; readonly path: string; readonly what: string }
   /** The last of `turns` turns was this actor's; with one turn, it alone took so long. */
   | {
@@ -42,6 +61,22 @@ export type RuntimeEvent =
       readonly ms: number;
     }
   | { readonly kind: 'system-stopping'; readonly cause: Error | undefined };
+
+const KINDS: Readonly<Record<RuntimeEvent['kind'], true>> = {
+  spawned: true,
+  stopped: true,
+  failed: true,
+  restarted: true,
+  'dead-letter': true,
+  suspended: true,
+  resumed: true,
+  'stale-context': true,
+  'long-turn': true,
+  'queue-delay': true,
+  stuck: true,
+  'system-stopping': true,
+};
+export const EVENT_KINDS: readonly string[] = Object.keys(KINDS);
 
 export const STOP_REASONS = ['stopped', 'drained', 'killed', 'failed'] as const;
 /** How an actor ended. */

@@ -28,6 +28,10 @@ export interface SystemOptions {
   readonly middleware?: readonly Middleware[] | undefined;
   /** Messages waiting in all mailboxes together; a message beyond it becomes a dead letter. Default 2²³. */
   readonly queuedMax?: number | undefined;
+  /**
+   * An actor that mutes senders and has handled no message for this long releases them. Default 30,000.
+   */
+  readonly stuckAfterMs?: number | undefined;
   /** Default deadline of an ask. Default 5,000. */
   readonly askWithinMs?: number | undefined;
   /** How long the runtime may hold the event loop. Default 0.2 to 1 ms. */
@@ -46,6 +50,7 @@ export interface SystemSettings {
   readonly supervise: SupervisionPolicy;
   readonly middleware: readonly Middleware[];
   readonly queuedMax: number;
+  readonly stuckAfterMs: number;
   readonly askWithinMs: number;
   readonly slice: { readonly msMin: number; readonly msMax: number };
   readonly recorder: boolean;
@@ -58,6 +63,7 @@ const SYSTEM_RULES = {
   supervise: supervisionPolicy,
   middleware: anything,
   queuedMax: anything,
+  stuckAfterMs: anything,
   askWithinMs: anything,
   slice: anything,
   recorder: flag,
@@ -75,6 +81,7 @@ export function settingsOf(given: SystemOptions): SystemSettings {
     supervise: given.supervise ?? {},
     middleware: checkedMiddleware(given.middleware ?? []),
     queuedMax: checkOption('queuedMax', given.queuedMax ?? 2 ** 23, wholeNumber(1)),
+    stuckAfterMs: checkOption('stuckAfterMs', given.stuckAfterMs ?? 30_000, number(1)),
     askWithinMs: checkOption('askWithinMs', given.askWithinMs ?? 5_000, number(1)),
     slice: sliceOf(given.slice ?? { msMin: 0.2, msMax: 1 }),
     recorder: given.recorder ?? true,

@@ -56,6 +56,7 @@ scale('restarts do not slow down within a long restart window', async () => {
         throw failure;
       },
     },
+    mailbox: { overflow: 'grow' },
   });
   const failure = new Error('crash');
   const broken = world.system.spawn(Broken);

@@ -17,6 +17,8 @@ export type {
 export { TcpConnection } from './actors/tcp-connection.js';
 export { TcpDialer, type TcpDialerArgs, type TcpDialerProtocol } from './actors/tcp-dialer.js';
 export { TcpListener, type TcpListenerArgs, type TcpListenerProtocol } from './actors/tcp-listener.js';
+export { BodyBudget, type BodyReservation, BodyShare } from './body/body-budget.js';
+export type { GatheredBody } from './body/body-gatherer.js';
 export { type BodySource, bodyFromBytes, bodyFromIterable } from './body/body-source.js';
 export type { BodyReader, IncomingBody } from './body/incoming-body.js';
 export type { BodyOutcome, OutgoingBody, OutgoingBodyOptions } from './body/outgoing-body.js';
@@ -42,7 +44,12 @@ export type { DialerAuth } from './handshake/dialer-handshake.js';
 export type { HandshakeResult } from './handshake/handshake-result.js';
 export type { AuthMethod, Capacity } from './handshake/hello.js';
 export type { ChannelSecurity, ListenerAuth } from './handshake/listener-handshake.js';
-export { Listener, type ListenerEvent, type ListenerOptions } from './listener/listener.js';
+export {
+  Listener,
+  type ListenerEvent,
+  type ListenerOptions,
+  type ListenerUsage,
+} from './listener/listener.js';
 export { formatAddress } from './net/address.js';
 export type { Clock } from './net/clock.js';
 export type {

@@ -7,19 +7,22 @@ import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { AsyncHandlerParking } from '../lifecycle/async-handler-parking.js';
 import type { HandlerResults } from '../lifecycle/handler-results.js';
 import type { LifecycleHooks } from '../lifecycle/lifecycle-hooks.js';
+import type { PhaseTransitions } from '../lifecycle/phase-transitions.js';
 import type { SignalHandling } from '../lifecycle/signal-handling.js';
 import type { StopSequence } from '../lifecycle/stop-sequence.js';
 import type { Suspensions } from '../lifecycle/suspensions.js';
 import type { Termination } from '../lifecycle/termination.js';
+import type { BackPressure } from '../mailbox/back-pressure.js';
 import type { DeadLetterPublisher } from '../mailbox/dead-letter-publisher.js';
 import type { Delivery } from '../mailbox/delivery.js';
 import type { MissingPhaseHandlers } from '../mailbox/missing-phase-handlers.js';
 import type { Stashes } from '../mailbox/stashes.js';
+import type { WaitGraph } from '../mailbox/wait-graph.js';
 import type { DeadLetterHooks } from '../middleware/dead-letter-hooks.js';
 import type { MessageHooks } from '../middleware/message-hooks.js';
 import type { SendHooks } from '../middleware/send-hooks.js';
-import type { AskCycles } from '../ref/ask-cycles.js';
 import type { Asks } from '../ref/asks.js';
+import type { WaitCycles } from '../ref/wait-cycles.js';
 import type { WaitingSends } from '../ref/waiting-sends.js';
 import type { PoolOptions } from '../routing/pool.js';
 import type { PoolRef } from '../routing/router-ref.js';
@@ -36,6 +39,7 @@ import type { ActorCell } from './actor-cell.js';
 import type { ActorSpawner } from './actor-spawner.js';
 import type { ActorTimers } from './actor-timers.js';
 import type { NameRegistry } from './name-registry.js';
+import type { NameWatches } from './name-watches.js';
 
 /** Decides which actor runs, and runs it. */
 export interface Scheduling {
@@ -57,12 +61,14 @@ export interface Messaging {
   readonly delivery: Delivery<ActorCell>;
   readonly deadLetters: DeadLetterPublisher;
   readonly asks: Asks;
-  readonly askCycles: AskCycles;
   readonly sends: WaitingSends;
   readonly sendHooks: SendHooks;
   readonly deadLetterHooks: DeadLetterHooks;
   readonly messageHooks: MessageHooks;
   readonly stashes: Stashes;
+  readonly backPressure: BackPressure;
+  readonly waitGraph: WaitGraph;
+  readonly waitCycles: WaitCycles;
   readonly suspensions: Suspensions;
   readonly missingPhaseHandlers: MissingPhaseHandlers;
 }
@@ -72,6 +78,7 @@ export interface ActorTree {
   readonly guardian: ActorCell;
   readonly childLists: ChildLists;
   readonly registry: NameRegistry;
+  readonly nameWatches: NameWatches;
   readonly spawner: ActorSpawner;
   readonly subtrees: SubtreeStarter;
 }
@@ -87,6 +94,7 @@ export interface Lifecycles {
   readonly results: HandlerResults;
   readonly signals: SignalHandling;
   readonly hooks: LifecycleHooks;
+  readonly phases: PhaseTransitions;
   readonly parking: AsyncHandlerParking;
   readonly failures: ActorFailures;
   readonly supervisor: Supervisor;

@@ -93,6 +93,20 @@ export interface ActorSpec<
   readonly phases?: (P & PhasesFor<S, Phase>) | undefined;
 }
 
+/** The hooks of a phase, beside its handlers. They are no messages. */
+export const PHASE_HOOKS: readonly string[] = ['enter', 'exit'] satisfies (keyof PhaseHooks<unknown>)[];
+
+/**
+ * The hooks of a phase: run when the handler that called `become` has settled, before the next message. They
+ * may be asynchronous: messages wait for them.
+ */
+export interface PhaseHooks<Context> {
+  /** Also in the first phase, after `started`. Timers that it arms end with the phase. */
+  readonly enter?: ((ctx: Context) => unknown) | undefined;
+  /** Not when the actor stops or is restarted. */
+  readonly exit?: ((ctx: Context) => unknown) | undefined;
+}
+
 export type PhasesFor<S, Phase extends string = string> = {
   readonly [Name in Phase]: HandlersFor<S, Phase>;
 };
@@ -110,8 +124,11 @@ export type WithPhases<H, P> = {
 type Message<F> = F extends (ctx: never, ...payload: infer Payload) => infer Reply
   ? (ctx: never, ...payload: Payload) => Reply
   : never;
-type KeysOfAll<U> = U extends unknown ? Extract<keyof U, string> : never;
+type KeysOfAll<U> = U extends unknown ? Exclude<Extract<keyof U, string>, keyof PhaseHooks<never>> : never;
 type HandlerIn<U, K extends string> = U extends Readonly<Record<K, infer F>> ? F : never;
+
+/** Makes the state of one incarnation from its arguments and its context. */
+export type MakeState = (args: unknown, ctx: ActorContext) => unknown;
 
 /** Some definition, whatever its handlers, state and arguments. */
 export interface AnyDefinition {
@@ -119,10 +136,13 @@ export interface AnyDefinition {
   /** Type carriers: never present at run time. */
   readonly '~handlers'?: HandlerMap;
   readonly '~args'?: (args: never) => void;
+  readonly '~state'?: (state: never) => void;
   /** For the runtime only. */
   readonly '~spec': LooseSpec;
   readonly '~refClass': RefClass;
   readonly '~handlerNames': readonly string[];
+  /** Makes a state that needs the context, instead of the specification's `state`. */
+  readonly '~makeState'?: MakeState | undefined;
   /** Of a pool: the definition of its routees. */
   readonly '~routees'?: AnyDefinition;
 }
@@ -134,6 +154,7 @@ export interface ActorDefinition<H extends HandlerMap = HandlerMap, S = never, A
   self(ctx: ActorContext<S>): ActorRef<this>;
   readonly '~handlers'?: H;
   readonly '~args'?: (args: A) => void;
+  readonly '~state'?: (state: S) => void;
 }
 
 /** A spec with its types forgotten; they were checked when it was defined. */
@@ -141,6 +162,12 @@ export type LooseSpec = ActorSpec<unknown, unknown, HandlersFor<unknown>, Phases
 
 export type HandlersOf<D> = D extends { readonly '~handlers'?: infer H } ? Extract<H, HandlerMap> : never;
 export type ArgsOf<D> = D extends { readonly '~args'?: (args: infer A) => void } ? A : never;
+/** The state of a definition; unknown where its annotation hides it, as `Actor<Protocol>` does. */
+export type StateOf<D> = D extends { readonly '~state'?: (state: infer S) => void }
+  ? [S] extends [never]
+    ? unknown
+    : S
+  : unknown;
 
 /** The option `args`: needed exactly when the state needs arguments. */
 export type ArgsOption<A> = [A] extends [void]

@@ -78,6 +78,30 @@ export class AskTimeoutError extends TroupeError {
   }
 }
 
+/** There was no room before the deadline of a send. The text says what the target was doing. */
+export class SendTimeoutError extends TroupeError {
+  readonly code = 'ERR_SEND_TIMEOUT';
+  readonly target: string;
+  readonly waitedMs: number;
+  readonly targetState: string;
+  constructor(target: string, message: string, waitedMs: number, targetState: string) {
+    super(`${target}.${message}: no room within ${Math.round(waitedMs)} ms; the target is ${targetState}`);
+    this.target = target;
+    this.waitedMs = waitedMs;
+    this.targetState = targetState;
+  }
+}
+
+/** The reason of a signal: the work is not wanted any more, or its actor ends. */
+export class AbortedError extends TroupeError {
+  readonly code = 'ERR_ABORTED';
+  readonly path: string;
+  constructor(path: string, why: string) {
+    super(`${path}: aborted: ${why}`);
+    this.path = path;
+  }
+}
+
 /** The ask would have waited for an actor that itself waits for the asker. */
 export class AskCycleError extends TroupeError {
   readonly code = 'ERR_ASK_CYCLE';
@@ -85,6 +109,17 @@ export class AskCycleError extends TroupeError {
   constructor(cycle: readonly string[]) {
     super(
       `ask refused, it would wait for itself: ${cycle.join(' → ')}; use tell, or let the last one reply later`,
+    );
+    this.cycle = cycle;
+  }
+}
+
+export class SendCycleError extends TroupeError {
+  readonly code = 'ERR_SEND_CYCLE';
+  readonly cycle: readonly string[];
+  constructor(cycle: readonly string[]) {
+    super(
+      `send refused, it would wait for itself: ${cycle.join(' → ')}; use offer or tell for one of the steps`,
     );
     this.cycle = cycle;
   }

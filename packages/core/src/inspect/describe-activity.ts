@@ -1,4 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import type { OpenWait } from '../mailbox/open-waits.js';
 import { AWAITING, FAULT, MUTED, STOPPING, SUSPENDED, TERMINATED } from '../mailbox/status-word.js';
 import type { Envelope } from '../message/envelope.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
@@ -20,8 +21,9 @@ function activityOf(cell: ActorCell, now: number): string {
   const { status, cold } = cell;
   if ((status & TERMINATED) !== 0) return 'stopped';
   if ((status & AWAITING) !== 0 && cold?.awaiting !== undefined) {
-    const { what, startedAt } = cold.awaiting;
-    return `running ${what} for ${Math.round(now - startedAt)} ms`;
+    const { what, startedAt, latestWait } = cold.awaiting;
+    const room = latestWait?.isForRoom === true && latestWait.isOpen ? roomText(latestWait, now) : '';
+    return `running ${what} for ${Math.round(now - startedAt)} ms${room}`;
   }
   if ((status & STOPPING) !== 0) return `stopping (${cold?.ending?.stage ?? 'last step'})`;
   if ((status & FAULT) !== 0)
@@ -30,8 +32,19 @@ function activityOf(cell: ActorCell, now: number): string {
     const reasons = cold?.suspensions.map((s) => `${nameOf(s.reason)} for ${Math.round(now - s.since)} ms`);
     return `suspended: ${reasons?.join(', ')}`;
   }
-  if ((status & MUTED) !== 0) return 'muted until a receiver has caught up';
+  if ((status & MUTED) !== 0) return mutedText(cell, now);
   return cell.queue.length > 0 ? `busy with ${cell.queue.length} messages waiting` : 'idle';
+}
+
+function roomText({ awaited, since }: OpenWait, now: number): string {
+  return `, waiting for room at ${awaited.path} for ${Math.round(now - since)} ms`;
+}
+
+function mutedText(cell: ActorCell, now: number): string {
+  const { backPressure } = cell.type.runtime;
+  const receivers = backPressure.receiversMuting(cell).map(({ path }) => path);
+  const ms = Math.round(now - (backPressure.mutedSince(cell) ?? now));
+  return `suspended: backpressure until ${receivers.join(' and ')} has caught up, for ${ms} ms`;
 }
 
 function nameOf(reason: SuspendReason): string {

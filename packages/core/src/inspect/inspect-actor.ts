@@ -82,11 +82,14 @@ function wordsOf(status: number): readonly ActorStatus[] {
 }
 
 /** Since the oldest of its reasons. */
-function gatedFor({ status, cold }: ActorCell, now: number): number | undefined {
+function gatedFor(cell: ActorCell, now: number): number | undefined {
+  const { status, cold } = cell;
   const starts: number[] = [];
   if ((status & AWAITING) !== 0 && cold?.awaiting !== undefined) starts.push(cold.awaiting.startedAt);
   if ((status & FAULT) !== 0 && cold?.failure !== undefined) starts.push(cold.failure.at);
   for (const { since } of cold?.suspensions ?? []) starts.push(since);
+  const mutedSince = cell.type.runtime.backPressure.mutedSince(cell);
+  if (mutedSince !== undefined) starts.push(mutedSince);
   return starts.length === 0 ? undefined : Math.max(0, now - Math.min(...starts));
 }
 

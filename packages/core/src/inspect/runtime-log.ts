@@ -4,6 +4,9 @@ import { boundedError, messageOf } from '../errors/bounded-error.js';
 import { toError } from '../errors/thrown-value.js';
 import type { EventStream } from '../event-stream.js';
 import type { Host, LogLevel } from '../host.js';
+import { describeActivity } from './describe-activity.js';
+
+const STUCK_SENDERS_MAX = 10;
 
 /** The decision about a failure, as it is logged. */
 export interface LoggedDecision {
@@ -71,6 +74,19 @@ export class RuntimeLog {
     if (rejection === undefined) this.write('warn', text, { path, what });
     else this.logLateError(text, { path, what }, rejection.thrown);
     if (this.events.hasListeners) this.events.publish({ kind: 'stale-context', path, what });
+  }
+
+  /** A receiver has handled no message for `ms` while it muted these senders. */
+  reportStuck(receiver: ActorCell, senders: readonly ActorCell[], ms: number): void {
+    const { path } = receiver;
+    const paths = senders.slice(0, STUCK_SENDERS_MAX).map((sender) => sender.path);
+    const more = senders.length > paths.length ? ` and ${senders.length - paths.length} more` : '';
+    const activity = describeActivity(receiver, this.host.now());
+    const text =
+      `${path} has handled no message for ${ms} ms (${activity}) while it muted ${paths.join(', ')}${more}: ` +
+      'they run again, and messages beyond 64 times its capacity become dead letters';
+    this.write('warn', text, { path, senders: paths, ms });
+    if (this.events.hasListeners) this.events.publish({ kind: 'stuck', path, senders: paths, ms });
   }
 
   /** An error that comes too late to be a failure is logged. */

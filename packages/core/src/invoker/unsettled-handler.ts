@@ -1,4 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import type { OpenWait } from '../mailbox/open-waits.js';
 import type { Stashed } from '../mailbox/stashes.js';
 import type { Envelope } from '../message/envelope.js';
 
@@ -22,8 +23,8 @@ export class UnsettledHandler {
   settled = false;
   /** The actor is killed or restarted and will not take the result. */
   onAbandoned: (() => void) | undefined = undefined;
-  /** Its latest ask, while that is open: the actor it waits for, as far as the runtime can know. */
-  asked: Envelope | undefined = undefined;
+  /** Its latest ask or waiting send: the actor it waits for, as far as the runtime can know. */
+  latestWait: OpenWait | undefined = undefined;
   /** Its own message, when the handler stashed it before it awaited. */
   stashed: Stashed | undefined = undefined;
   value: unknown = undefined;
@@ -64,6 +65,6 @@ export class UnsettledHandler {
     this.value = undefined;
     this.envelope = undefined;
     this.stashed = undefined;
-    this.asked = undefined;
+    this.latestWait = undefined;
   }
 }

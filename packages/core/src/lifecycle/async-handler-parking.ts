@@ -11,7 +11,7 @@ const nativeThen = Promise.prototype.then;
  * turn, so every resumption passes through the scheduler.
  */
 export class AsyncHandlerParking {
-  private readonly runtime: Parts<'askCycles' | 'log' | 'executor' | 'ready'>;
+  private readonly runtime: Parts<'log' | 'executor' | 'ready' | 'waitCycles'>;
 
   constructor(runtime: AsyncHandlerParking['runtime']) {
     this.runtime = runtime;
@@ -21,7 +21,7 @@ export class AsyncHandlerParking {
   park(cell: ActorCell, promise: PromiseLike<unknown>, call: UnsettledHandler): void {
     cell.ensureCold().awaiting = call;
     cell.markAwaiting();
-    call.asked = this.runtime.askCycles.takeLatest(cell);
+    call.latestWait = this.runtime.waitCycles.takeLatest(cell);
     if (promise instanceof Promise) {
       call.listeners ??= this.listenersOf(cell, call);
       nativeThen.call(promise, call.listeners.fulfilled, call.listeners.rejected);

@@ -22,10 +22,11 @@ import { endsWithIncarnation, type Signal } from './runtime-signal.js';
  */
 export class SignalHandling implements SignalReceiver<ActorCell> {
   private readonly runtime: Parts<
-    | 'askCycles'
+    | 'waitCycles'
     | 'deathWatch'
     | 'failures'
     | 'hooks'
+    | 'phases'
     | 'ready'
     | 'restarts'
     | 'results'
@@ -111,11 +112,24 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
         this.runtime.deathWatch.notified(cell, signal.ref as CellRef);
         return this.runNotificationHook(cell, 'terminated', [{ ref: signal.ref, reason: signal.reason }]);
       case 'self-asked':
-        return this.runtime.askCycles.selfAsked(cell, signal.envelope);
+        return this.runtime.waitCycles.selfAsked(cell, signal.envelope);
+      case 'name-changed':
+        return this.nameChanged(cell, signal.run);
       case 'idle':
         return this.runNotificationHook(cell, 'idle', []);
+      case 'phase-changed':
+        return this.runtime.phases.move(cell);
       default:
         return signal satisfies never;
+    }
+  }
+
+  private nameChanged(cell: ActorCell, run: () => void): void {
+    if (cell.isStopping) return;
+    try {
+      run();
+    } catch (thrown) {
+      this.runtime.failures.failed(cell, thrown, -1, undefined, { hook: 'watchName' });
     }
   }
 

@@ -3,6 +3,7 @@ import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn, SuspensionToken } from '../define/actor-context.js';
 import { OptionError } from '../errors/error-classes.js';
+import { INSPECT } from '../inspect-symbol.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { checkRefArgument } from '../ref/check-ref-argument.js';
@@ -35,10 +36,23 @@ export class Suspension extends TimerNode implements SuspensionToken {
     this.onEnd = onEnd;
   }
 
+  /** The actor whose mailbox must have room. */
+  get roomIn(): ActorCell | undefined {
+    return this.until.on === 'capacity' ? (this.until.of as CellRef).cell : undefined;
+  }
+
   resume(): void {
     if (!this.active) return;
     this.active = false;
     this.onEnd(this);
+  }
+
+  toJSON(): string {
+    return 'suspension';
+  }
+
+  [INSPECT](): string {
+    return 'suspension';
   }
 
   override expire(): void {
@@ -46,9 +60,15 @@ export class Suspension extends TimerNode implements SuspensionToken {
   }
 }
 
+const UNTIL_RESUMED: ResumeOn = { on: 'resume' };
+
 /** Opens and ends suspensions, and keeps those that wait for an event. */
 export class Suspensions {
-  private readonly runtime: Parts<'events' | 'executor' | 'host' | 'ready' | 'wheel'>;
+  private readonly runtime: Parts<
+    'backPressure' | 'events' | 'executor' | 'host' | 'ready' | 'waitGraph' | 'wheel'
+  >;
+  /** How many wait for room in a mailbox. */
+  untilRoom = 0;
   /** Several may wait for one key. */
   private readonly byKey = new Map<string, Set<Suspension>>();
 
@@ -56,7 +76,12 @@ export class Suspensions {
     this.runtime = runtime;
   }
 
-  suspend(cell: ActorCell, reason: SuspendReason, until: ResumeOn, byOperator = false): Suspension {
+  suspend(
+    cell: ActorCell,
+    reason: SuspendReason,
+    until: ResumeOn = UNTIL_RESUMED,
+    byOperator = false,
+  ): Suspension {
     if (typeof reason !== 'string' && typeof reason?.user !== 'string')
       throw new OptionError('suspend.reason', reason, 'needed a reason, or { user } with one of your own');
     const { ref } = cell;
@@ -67,6 +92,9 @@ export class Suspensions {
     cell.ensureCold().suspensions.push(suspension);
     cell.openSuspension();
     if (runtime.events.hasListeners) runtime.events.publish({ kind: 'suspended', path: cell.path, reason });
+    if (suspension.roomIn !== undefined) this.untilRoom += 1;
+    if (suspension.roomIn !== undefined && runtime.waitGraph.leadsTo(suspension.roomIn, cell))
+      suspension.resume();
     return suspension;
   }
 
@@ -104,7 +132,7 @@ export class Suspensions {
       case 'capacity': {
         const target = checkRefArgument('suspend.of', until.of);
         if (target.isFull) {
-          this.runtime.ready.backPressure.waitForRoom(target, () => suspension.resume());
+          this.runtime.backPressure.waitForRoom(target, () => suspension.resume());
         } else {
           this.runtime.host.soon(() => suspension.resume());
         }
@@ -117,12 +145,14 @@ export class Suspensions {
         until.promise.then(resume, resume);
         return;
       }
+      case 'resume':
+        return;
       default:
         until satisfies never;
         throw new OptionError(
           'suspend.on',
           (until as { on?: unknown } | undefined)?.on,
-          'needed one of after, event, capacity, settled',
+          'needed one of after, event, capacity, settled, resume',
         );
     }
   }
@@ -130,6 +160,7 @@ export class Suspensions {
   private end(ref: CellRef, suspension: Suspension): void {
     const { runtime } = this;
     runtime.wheel.cancel(suspension);
+    if (suspension.roomIn !== undefined) this.untilRoom -= 1;
     if (suspension.until.on === 'event') this.forgetKey(suspension.until.key, suspension);
     const cell = ref.cell;
     if (cell.isTerminated) return;

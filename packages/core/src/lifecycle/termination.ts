@@ -1,6 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import { stopLinked } from '../actor/actor-links.js';
 import type { ColdState } from '../actor/cold-state.js';
+import { endNameWatches } from '../actor/name-watches.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { ChildEndedError } from '../errors/error-classes.js';
 import { KILL_REQUESTED, STOP_REQUESTED, STOPPING } from '../mailbox/status-word.js';
@@ -12,6 +13,7 @@ import type { StopReason } from '../runtime-event.js';
  */
 export class Termination {
   private readonly runtime: Parts<
+    | 'backPressure'
     | 'childLists'
     | 'deadLetters'
     | 'deathWatch'
@@ -30,10 +32,11 @@ export class Termination {
   }
 
   terminate(cell: ActorCell, reason: StopReason): void {
-    const { childLists, events, ready } = this.runtime;
-    if (cell.isOverloaded) ready.backPressure.release(cell);
+    const { backPressure, childLists, events } = this.runtime;
+    if (cell.isOverloaded) backPressure.release(cell);
     if (cell.cold?.restartType === 'permanent' && this.startsAgain(cell, cell.cold, reason)) return;
     cell.close();
+    if (cell.isMuted) backPressure.senderEnded(cell);
     if (cell.queue.length > 0) this.deadLetterMessages(cell);
     const { cold } = cell;
     if (cold !== undefined) this.endColdState(cell);
@@ -84,6 +87,7 @@ export class Termination {
   private endColdState(cell: ActorCell): void {
     const { registry, stashes, suspensions, timers } = this.runtime;
     timers.cancelAll(cell);
+    endNameWatches(cell);
     stashes.deadLetterAll(cell);
     registry.remove(cell);
     suspensions.endAll(cell);

@@ -125,6 +125,10 @@ export class Delivery<M extends Mailbox = Mailbox> {
   private makeRoom(mailbox: M, handler: number, payload: unknown): boolean {
     switch (whenFull(mailbox.type.overflow, false)) {
       case 'accept-and-mute':
+        if (mailbox.queue.length >= mailbox.type.hardCapacity && this.isRefusedAtLimit(mailbox)) {
+          this.office.undelivered(mailbox, handler, payload, 'overloaded');
+          return false;
+        }
         this.ready.backPressure.muteSender(mailbox);
         return true;
       case 'evict-oldest': {
@@ -141,6 +145,14 @@ export class Delivery<M extends Mailbox = Mailbox> {
         return false;
       }
     }
+  }
+
+  /**
+   * A sender that cannot be muted meets the hard limit; so does every sender to a receiver that is stuck.
+   */
+  private isRefusedAtLimit(mailbox: M): boolean {
+    const { ready } = this;
+    return ready.running === NO_SLOT || ready.isAfterAwait || mailbox.isStuck;
   }
 
   private accept(mailbox: M, handler: number, payload: unknown): void {

@@ -11,7 +11,8 @@ export interface MailboxSettings {
   readonly handlers: readonly Handler[];
   readonly capacity: number;
   /**
-   * Length at which the mailbox refuses or evicts; infinite for the policies that accept and mute, or grow.
+   * Length at which the mailbox refuses or evicts: its capacity; under `mute-sender` 64 times that, for
+   * senders that cannot be muted; infinite under `grow`.
    */
   readonly hardCapacity: number;
   /** An overloaded mailbox has caught up when no more than this many messages are left. */

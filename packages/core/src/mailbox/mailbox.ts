@@ -19,6 +19,7 @@ import {
   SLOW_PATH,
   STOP_REQUESTED,
   STOPPING,
+  STUCK,
   SUSPENSION,
   TERMINATED,
 } from './status-word.js';
@@ -126,6 +127,22 @@ export abstract class Mailbox {
 
   unmute(): void {
     this.status &= ~MUTED;
+  }
+
+  get isMuted(): boolean {
+    return (this.status & MUTED) !== 0;
+  }
+
+  markStuck(): void {
+    this.status |= STUCK;
+  }
+
+  clearStuck(): void {
+    this.status &= ~STUCK;
+  }
+
+  get isStuck(): boolean {
+    return (this.status & STUCK) !== 0;
   }
 
   markOverloaded(): void {

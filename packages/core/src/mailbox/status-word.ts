@@ -16,6 +16,7 @@
  *   bit 12      STOP_REQUESTED   a stop waits to be begun (a signal without a payload, so it needs no lane)
  *   bit 13      KILL_REQUESTED   a kill waits to be begun
  *   bit 14      SETTLED      what the actor was awaiting has settled; the result waits to be taken
+ *   bit 15      STUCK        handled nothing for long while it muted senders; mutes none at present
  *   bits 16…    how many suspensions are open, in units of SUSPENSION
  *
  * Invariant: a slot stands in the ready ring at most once, exactly while SCHEDULED is set and the actor is
@@ -37,6 +38,7 @@ export const FENCED = 1 << 11;
 export const STOP_REQUESTED = 1 << 12;
 export const KILL_REQUESTED = 1 << 13;
 export const SETTLED = 1 << 14;
+export const STUCK = 1 << 15;
 export const SUSPENSION = 1 << 16;
 
 /** All suspension counts: everything from bit 16 up. */
@@ -48,9 +50,9 @@ export const GATED = AWAITING | MUTED | FAULT | STOPPING | TERMINATED | FENCED |
 /** Runtime business that comes before any message. */
 export const SIGNALLED = SIGNALS | STOP_REQUESTED | KILL_REQUESTED | SETTLED;
 
-/** Bits that the next incarnation takes over; OVERLOADED too: senders that wait for room wait for it. */
+/** Bits that the next incarnation takes over; back-pressure too: it is about the mailbox, which stays. */
 export const KEPT_OVER_RESTART =
-  SIGNALS | STOP_REQUESTED | KILL_REQUESTED | CLOSED | DRAINING | OVERLOADED | SUSPENDED;
+  SIGNALS | STOP_REQUESTED | KILL_REQUESTED | CLOSED | DRAINING | MUTED | OVERLOADED | STUCK | SUSPENDED;
 
 /** While any of these is set, a running batch must stop after the current message and look around. */
 export const INTERRUPTED = GATED | SIGNALLED;

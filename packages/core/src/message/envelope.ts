@@ -1,5 +1,8 @@
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
+import type { OpenWait } from '../mailbox/open-waits.js';
 import { TimerNode } from '../timers/timer-wheel.js';
+import { type Cancellable, Cancellation } from './cancellation.js';
 
 /**
  * In place of a handler number where messages wait: the payload is an Envelope for that handler. The sign
@@ -22,16 +25,22 @@ export function handlerOf(handler: number): number {
 }
 
 export type Resolve = (value: unknown) => void;
-export type Reject = (error: Error) => void;
+/** Takes an Error, or the reason of an abort, which may be any value. */
+export type Reject = (reason: unknown) => void;
 
-/** Called at the deadline; set by the part of the runtime that asks. */
-export type OnExpire = (envelope: Envelope) => void;
+/** The part of the runtime that awaits the reply. */
+export interface EnvelopeOwner {
+  /** The deadline has passed. Returns the error for it, if the reply was still awaited. */
+  expired(envelope: Envelope): Error | undefined;
+  /** The asker has given up: the message is not begun any more. */
+  cancelled(envelope: Envelope, reason: unknown): void;
+}
 
 /**
  * A message that carries more than its payload: a reply is awaited, it has a deadline, or a middleware gave
  * it a context. A plain `tell` has none of these and travels as two array entries instead.
  */
-export class Envelope extends TimerNode {
+export class Envelope extends TimerNode implements OpenWait {
   readonly handler: number;
   readonly payload: unknown;
   readonly target: Mailbox;
@@ -45,7 +54,9 @@ export class Envelope extends TimerNode {
   context: unknown;
   resolve: Resolve | undefined = undefined;
   reject: Reject | undefined = undefined;
-  onExpire: OnExpire | undefined = undefined;
+  /** Undefined where no reply is awaited. In its place stands its `Cancellation`, once there is one. */
+  owner: EnvelopeOwner | Cancellation | undefined = undefined;
+  earlierWait: OpenWait | undefined = undefined;
 
   constructor(
     target: Mailbox,
@@ -75,7 +86,29 @@ export class Envelope extends TimerNode {
     return this.due;
   }
 
+  /** A reply is still wanted. */
+  get isOpen(): boolean {
+    return this.resolve !== undefined;
+  }
+
+  get since(): number {
+    return this.sentAt;
+  }
+
+  get isForRoom(): boolean {
+    return false;
+  }
+
+  /** The target's present incarnation. */
+  get awaited(): ActorCell {
+    return (this.target as ActorCell).ref.cell;
+  }
+
+  get cancellable(): Cancellable | undefined {
+    return Cancellation.of(this);
+  }
+
   override expire(): void {
-    this.onExpire?.(this);
+    this.owner?.expired(this);
   }
 }

@@ -20,6 +20,18 @@ const IS_AWAITING: InvokeResult = Object.freeze({
   resumeOn: SETTLEMENT,
 });
 
+const IS_MUTED: InvokeResult = Object.freeze({
+  kind: 'suspended',
+  reason: 'backpressure',
+  resumeOn: Object.freeze({ on: 'capacity' }),
+});
+/** Waits for the restart of a sibling. */
+const HAS_FAILED: InvokeResult = Object.freeze({
+  kind: 'suspended',
+  reason: 'fault',
+  resumeOn: SETTLEMENT,
+});
+
 /** Runs turns through an actor's middleware. Hooks that were entered are left again, in reverse. */
 export class TurnHooks {
   private readonly runtime: Parts<'failures' | 'host' | 'invoker'>;
@@ -74,7 +86,8 @@ export class TurnHooks {
     const open = cell.cold?.suspensions.at(-1);
     if (open !== undefined)
       return { kind: 'suspended', reason: open.reason, resumeOn: conditionOf(open.until) };
-    return IS_AWAITING;
+    if (cell.isAwaiting) return IS_AWAITING;
+    return cell.isMuted ? IS_MUTED : HAS_FAILED;
   }
 }
 

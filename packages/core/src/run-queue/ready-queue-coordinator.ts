@@ -1,7 +1,7 @@
 // Hot path: no allocation per message.
 
 import type { FlightRecorder } from '../inspect/flight-recorder.js';
-import type { BackPressure } from '../mailbox/back-pressure.js';
+import type { SenderMuting } from '../mailbox/back-pressure.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
 import { NO_SLOT } from '../mailbox/mailbox.js';
 import { SCHEDULED } from '../mailbox/status-word.js';
@@ -31,12 +31,14 @@ export interface Waker {
  */
 export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   readonly slots = new Slots<M>();
-  readonly backPressure: BackPressure<M>;
+  readonly backPressure: SenderMuting<M>;
   /** Messages in mailboxes, without inline messages; bounded by `queuedMax`. */
   queued = 0;
   readonly queuedMax: number;
   /** The slot of the actor whose handler is running: messages that it sends are attributed to it. */
   running = NO_SLOT;
+  /** The present send is a `ctx.tell` after an `await`: the actor named by `running` does not run. */
+  isAfterAwait = false;
   awake = false;
 
   private entries = new Int32Array(4 * ENTRIES_FIRST);
@@ -53,7 +55,7 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
 
   constructor(
     waker: Waker,
-    backPressure: BackPressure<M>,
+    backPressure: SenderMuting<M>,
     queuedMax: number,
     recorder: FlightRecorder | undefined,
   ) {

@@ -33,7 +33,6 @@ export class ActorFailures {
     const message = hook ?? (cell.type.definition['~handlerNames'][handler] as string);
     if (hook === undefined) this.runtime.stashes.takeOutLatest(cell);
     if (envelope !== undefined) this.runtime.asks.failed(envelope, error);
-    if (cell.isOverloaded) this.runtime.ready.backPressure.release(cell);
     if (!cell.isCurrent) return;
     if (cell.cold?.ending !== undefined)
       return this.runtime.log.logIgnoredFailure(cell, message, error, 'ignored: it is stopping');

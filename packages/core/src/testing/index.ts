@@ -5,7 +5,8 @@ export {
   type MiddlewareRigOptions,
   type RigHandler,
 } from './middleware-rig.js';
-export { type Probe, type Recorded, spawnProbe } from './probe.js';
+export type { Probe, ProbedMessage, ProbeOptions } from './probe.js';
 export { SeededRandom } from './seeded-random.js';
 export { StepExecutor } from './step-executor.js';
 export { createTestSystem, type TestSystem, type TestSystemOptions } from './test-system.js';
+export { ProbeError, UnansweredError } from './testing-errors.js';

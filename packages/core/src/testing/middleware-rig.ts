@@ -73,5 +73,6 @@ export function createMiddlewareRig(
   };
   const spawn = (name: string): ActorRef<typeof Rigged> =>
     test.system.spawn(Rigged, { args: { handle }, name });
-  return { ...test, ref: spawn('rigged'), ran, outcomes, deadLetters, suspensions, failures, spawn };
+  const rig = { ref: spawn('rigged'), ran, outcomes, deadLetters, suspensions, failures, spawn };
+  return Object.assign(test, rig);
 }

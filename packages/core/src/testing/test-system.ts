@@ -1,10 +1,21 @@
+import { isOf } from '../actor/name-registry.js';
+import type { AnyDefinition, HandlerMap, StateOf } from '../define/actor-definition.js';
+import { checkIsDefinition } from '../define/check-definition.js';
+import { MisuseError } from '../errors/error-classes.js';
+import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from '../ref/actor-ref.js';
+import { checkRefArgument } from '../ref/check-ref-argument.js';
+import type { RuntimeEvent } from '../runtime-event.js';
 import { type ActorSystem, createSystem } from '../system.js';
 import type { SystemOptions } from '../system-options.js';
 import { ManualHost } from './manual-host.js';
+import { type Probe, type ProbeOptions, type ProbeRecord, spawnProbe } from './probe.js';
 import { SeededRandom } from './seeded-random.js';
 import { StepExecutor } from './step-executor.js';
+import { unansweredError } from './unanswered-ask.js';
 
 const STEPS_MAX = 10_000_000;
+/** Older events are forgotten, half of them at a time. */
+const EVENTS_MAX = 100_000;
 
 /** A system in virtual time: the production runtime on a manual host and a stepping executor. */
 export interface TestSystem extends AsyncDisposable {
@@ -16,6 +27,22 @@ export interface TestSystem extends AsyncDisposable {
   settle(): Promise<void>;
   /** Settles, moves time by `ms` from timer to timer, and settles after each and at the end. */
   advance(ms: number): Promise<void>;
+  /**
+   * Asks, settles, and resolves with the reply; rejects with ERR_TEST_UNANSWERED when the world has settled
+   * without one. Time stands still.
+   */
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
+  /**
+   * The present state of a living actor: the object itself, not a copy. It is unknown where an annotation
+   * hides it: `Actor<Protocol, Args>` does, `Actor<Protocol, Args, State>` shows it.
+   */
+  stateOf<D extends AnyDefinition>(definition: D, ref: ActorRef<NoInfer<D>>): StateOf<D>;
+  /** Starts an actor that stands in for one of this definition, and records its messages. */
+  probe<D extends AnyDefinition>(definition: D, options?: ProbeOptions): Probe<D>;
+  /** The runtime events so far, oldest first; of more than 100,000 the latest. */
+  readonly events: readonly RuntimeEvent[];
+  /** The events of one kind. */
+  eventsOf<K extends RuntimeEvent['kind']>(kind: K): readonly Extract<RuntimeEvent, { readonly kind: K }>[];
 }
 
 export interface TestSystemOptions extends Omit<SystemOptions, 'host' | 'executor'> {
@@ -28,43 +55,112 @@ export interface TestSystemOptions extends Omit<SystemOptions, 'host' | 'executo
 }
 
 export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
-  const { seed, host: given, ...rest } = options;
-  const host = given ?? new ManualHost({ seed });
-  const order = seed === undefined ? undefined : new SeededRandom(seed ^ 0x5eed);
-  const executor = new StepExecutor(host, order && (() => order.next()));
-  const system = createSystem({ ...rest, host, executor: () => executor });
+  return new VirtualSystem(options);
+}
 
-  const settle = async (): Promise<void> => {
+class VirtualSystem implements TestSystem {
+  readonly system: ActorSystem;
+  readonly host: ManualHost;
+  readonly events: RuntimeEvent[] = [];
+  private readonly executor: StepExecutor;
+  private readonly probes: { readonly ref: AnyRef; readonly record: ProbeRecord }[] = [];
+
+  constructor({ seed, host, ...options }: TestSystemOptions) {
+    this.host = host ?? new ManualHost({ seed });
+    const order = seed === undefined ? undefined : new SeededRandom(seed ^ 0x5eed);
+    const executor = new StepExecutor(this.host, order && (() => order.next()));
+    this.executor = executor;
+    this.system = createSystem({ ...options, host: this.host, executor: () => executor });
+    this.system.subscribe((event) => {
+      if (this.events.length >= EVENTS_MAX) this.events.splice(0, EVENTS_MAX / 2);
+      this.events.push(event);
+    });
+  }
+
+  step(): boolean {
+    return this.executor.step();
+  }
+
+  async settle(): Promise<void> {
     for (let steps = 0; ; ) {
-      while (executor.step()) {
+      while (this.executor.step()) {
         steps += 1;
         if (steps > STEPS_MAX)
           throw new Error(`still not settled after ${STEPS_MAX} turns: something keeps itself busy`);
       }
       // Callbacks of the host come after all microtasks, as on a real event loop.
       await microtasksDone();
-      if (executor.readyCount === 0 && !host.runCallbacks()) return;
+      if (this.executor.readyCount === 0 && !this.host.runCallbacks()) return;
     }
-  };
-  const advance = async (ms: number): Promise<void> => {
+  }
+
+  async advance(ms: number): Promise<void> {
+    const { host } = this;
     const until = host.now() + ms;
-    await settle();
+    await this.settle();
     for (let next = host.nextDue(); next !== undefined && next <= until; next = host.nextDue()) {
       host.moveTo(next);
-      await settle();
+      await this.settle();
     }
     host.moveTo(until);
-    await settle();
-  };
-  const dispose = async (): Promise<void> => {
+    await this.settle();
+  }
+
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
+    const methods = this.system.ask(ref, options) as object;
+    const answered = (method: unknown, message: string | symbol): unknown => {
+      if (typeof method !== 'function') return undefined;
+      return (payload?: unknown) =>
+        this.answered(ref, String(message), method.call(methods, payload) as Promise<unknown>);
+    };
+    return new Proxy(methods, {
+      get: (target, message) => answered(Reflect.get(target, message), message),
+    }) as AskMethods<H>;
+  }
+
+  stateOf<D extends AnyDefinition>(definition: D, ref: ActorRef<NoInfer<D>>): StateOf<D> {
+    checkIsDefinition(definition);
+    const cell = checkRefArgument('stateOf.ref', ref);
+    if (!isOf(definition, cell.ref) || cell.type.definition['~routees'] !== undefined)
+      throw new MisuseError(`stateOf: ${cell.path} is a ${cell.type.name}, not a ${definition.name}`);
+    if (cell.isTerminated) throw new MisuseError(`stateOf: ${cell.path} has ended, and its state with it`);
+    return cell.state as StateOf<D>;
+  }
+
+  probe<D extends AnyDefinition>(definition: D, options: ProbeOptions = {}): Probe<D> {
+    checkIsDefinition(definition);
+    const { probe, record } = spawnProbe(this.system, definition, options);
+    this.probes.push({ ref: probe.ref, record });
+    return probe;
+  }
+
+  eventsOf<K extends RuntimeEvent['kind']>(kind: K): readonly Extract<RuntimeEvent, { readonly kind: K }>[] {
+    return this.events.filter(
+      (event): event is Extract<RuntimeEvent, { readonly kind: K }> => event.kind === kind,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
     let stopped = false;
-    void system.shutdown().then(() => {
+    void this.system.shutdown().then(() => {
       stopped = true;
     });
-    await settle();
-    while (!stopped) await advance(1_000);
-  };
-  return { system, host, step: () => executor.step(), settle, advance, [Symbol.asyncDispose]: dispose };
+    await this.settle();
+    while (!stopped) await this.advance(1_000);
+  }
+
+  private async answered(target: AnyRef, message: string, reply: Promise<unknown>): Promise<unknown> {
+    let isAnswered = false;
+    const mark = (): void => {
+      isAnswered = true;
+    };
+    // A rejection is an answer too; the caller gets it below.
+    reply.then(mark, mark);
+    await this.settle();
+    if (isAnswered) return reply;
+    const probes = this.probes.map(({ ref, record }) => ({ path: ref.path, messages: record.unanswered }));
+    throw unansweredError(this.system, target, message, probes);
+  }
 }
 
 /** A macrotask runs only when all microtasks that can run have run. */

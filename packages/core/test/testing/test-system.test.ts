@@ -1,5 +1,5 @@
 import { defineActor } from '@troupe/core';
-import { createTestSystem, ManualHost, SeededRandom, spawnProbe } from '@troupe/core/testing';
+import { createTestSystem, ManualHost, SeededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -118,24 +118,25 @@ testing('the manual host runs timers in order, and callbacks on request', () => 
   assert.equal(log, ['10', '10 again', 'soon', '20']);
 });
 
-testing('a probe stands in for an actor: it records messages and gives the scripted replies', async () => {
-  const Account = defineActor('account', {
-    handlers: { deposit: (_ctx, _cents: number) => undefined, balance: () => 0 },
+testing('`world.events` has the events so far, and `world.eventsOf` those of one kind', async () => {
+  await using world = createTestSystem();
+  const Failing = defineActor('failing', {
+    handlers: {
+      fail: () => {
+        throw new Error('broken');
+      },
+    },
   });
-  await using test = createTestSystem();
-  const probe = spawnProbe(test.system, Account, 'account');
-  probe.answer('balance', 7);
-  probe.ref.tell.deposit(5);
-  probe.ref.tell.deposit(6);
-  const balance = probe.ref.ask.balance();
-  await test.settle();
-  assert.is(await balance, 7);
-  assert.equal(probe.payloadsOf('deposit'), [5, 6]);
+  const ref = world.system.spawn(Failing, { name: 'failing' });
+  ref.tell.fail();
+  await world.settle();
   assert.equal(
-    probe.received.map(({ message }) => message),
-    ['deposit', 'deposit', 'balance'],
+    world.events.map(({ kind }) => kind),
+    ['spawned', 'failed', 'restarted'],
   );
-  assert.is(probe.ref.path, '/account');
+  const [failed] = world.eventsOf('failed');
+  assert.equal([failed?.path, failed?.message, failed?.error.message], ['/failing', 'fail', 'broken']);
+  assert.equal(world.eventsOf('dead-letter'), []);
 });
 
 testing.run();

@@ -19,6 +19,8 @@ export interface SubmitWindowEvents {
  */
 export class SubmitWindow {
   outstandingMax = DEFAULT_OUTSTANDING_MAX;
+  /** The leader refuses a number further ahead of the first unanswered one. */
+  aheadMax = DEFAULT_OUTSTANDING_MAX;
   /** Unanswered submits. */
   outstanding = 0;
   private readonly calls = new Ring<PendingCall>();
@@ -36,7 +38,12 @@ export class SubmitWindow {
   }
 
   get isFull(): boolean {
-    return this.outstanding >= this.outstandingMax;
+    return this.room <= 0;
+  }
+
+  /** Answered calls behind an unanswered one count as well: their numbers are still in the window. */
+  private get room(): number {
+    return Math.min(this.outstandingMax - this.outstanding, this.aheadMax - this.calls.size);
   }
 
   /** Adds a call once it is encoded and there is room: at once, where nothing has to be waited for. */
@@ -68,7 +75,7 @@ export class SubmitWindow {
   /** As many as there is room for, in their order. Each checks again. */
   private admitBlocked(): void {
     if (this.blocked.length === 0) return;
-    for (const wake of this.blocked.splice(0, Math.max(0, this.outstandingMax - this.outstanding))) wake();
+    for (const wake of this.blocked.splice(0, Math.max(0, this.room))) wake();
   }
 
   /** The submits that have not been sent on this connection, in order, as few messages as possible. */

@@ -20,6 +20,7 @@ import type { LeaderContext, LeaderLedger, Session } from './leader-context.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
+import { MessageSlices } from './sessions/message-slices.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
 import { SessionRegistry } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
@@ -65,6 +66,10 @@ export class Leader implements LeaderContext {
   private readonly dispatcher: Dispatcher;
   private readonly commitEffects: CommitEffects;
   private readonly outbound = new OutboundFlush();
+  private readonly slices = new MessageSlices({
+    fromClient: (session, message) => this.handleClient(session, message),
+    fromWorker: (session, message) => this.sessions.fromWorker(session, message),
+  });
   private applyTasks: (() => void)[] = [];
   private turnScheduled = false;
   private stopped = false;
@@ -123,7 +128,13 @@ export class Leader implements LeaderContext {
 
   fromClient(session: ClientSession, message: ClientMessage): void {
     this.readClock();
-    if (session.closed || this.stopped || !this.sessions.isCurrent(session, message)) return;
+    if (session.closed || this.stopped) return;
+    if (!this.slices.defers(session, message)) this.handleClient(session, message);
+    this.wake();
+  }
+
+  private handleClient(session: ClientSession, message: ClientMessage): void {
+    if (!this.sessions.isCurrent(session, message)) return;
     switch (message.kind) {
       case 'submit':
         for (const item of message.items) this.submits.submit(session, message.low, item);
@@ -134,14 +145,13 @@ export class Leader implements LeaderContext {
       default:
         this.sessions.fromClient(session, message, this.admin);
     }
-    this.wake();
   }
 
   fromWorker(session: WorkerSession, message: WorkerMessage): void {
     if (!session.open || this.stopped) return;
     this.readClock();
     this.leaseWatch.receivedFrom(session);
-    this.sessions.fromWorker(session, message);
+    if (!this.slices.defersReport(session, message)) this.sessions.fromWorker(session, message);
     this.wake();
   }
 
@@ -242,10 +252,11 @@ export class Leader implements LeaderContext {
     this.turnScheduled = false;
     if (this.stopped) return;
     this.readClock();
+    this.slices.step();
     this.dispatcher.dispatch();
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.host.now());
-    if (this.admin.continueListings()) this.wake();
+    if (this.admin.continueListings() || this.slices.size > 0) this.wake();
     this.outbound.flushAll();
     if (this.onIdle !== undefined && this.journalWriter.isIdle && this.applyTasks.length === 0) this.onIdle();
   }

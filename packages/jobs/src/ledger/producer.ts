@@ -1,9 +1,7 @@
-import { Ring } from '../collections/ring.js';
-
 /**
- * One client that numbers its submits. Keeps the job of every number above `low`, the mark up to which the
- * client has its receipts: a submit that is sent again finds its job. Zero stands for a number that was not
- * accepted.
+ * One client that numbers its submits. Keeps the job of every accepted number above `low`, the mark up to
+ * which the client has its receipts: a submit that is sent again finds its job. Sparse: a number far ahead
+ * costs one entry, also in a log that was written before such numbers were refused.
  */
 export class Producer {
   readonly no: number;
@@ -11,7 +9,7 @@ export class Producer {
   readonly token: string;
   low = 0;
   lastAt: number;
-  private readonly jobs = new Ring<number>();
+  private readonly jobs = new Map<number, number>();
 
   constructor(no: number, client: string, token: string, at: number) {
     this.no = no;
@@ -20,36 +18,34 @@ export class Producer {
     this.lastAt = at;
   }
 
+  /** Numbers above the mark. */
+  get size(): number {
+    return this.jobs.size;
+  }
+
   /** The (first) job of a number; 0: not accepted; -1: its receipt has arrived, so it is not sent again. */
   jobOf(seq: number): number {
     if (seq <= this.low) return -1;
-    return this.jobs.at(seq - this.low - 1) ?? 0;
+    return this.jobs.get(seq) ?? 0;
   }
 
   addSubmit(seq: number, job: number, low: number, at: number): void {
     this.lastAt = at;
     this.advance(Math.min(low, seq - 1));
-    const index = seq - this.low - 1;
-    if (index < this.jobs.size) {
-      this.jobs.put(index, job);
-      return;
-    }
-    while (this.jobs.size < index) this.jobs.push(0);
-    this.jobs.push(job);
+    if (seq > this.low) this.jobs.set(seq, job);
   }
 
-  *entries(): Generator<readonly [seq: number, job: number]> {
-    for (let i = 0; i < this.jobs.size; i += 1) {
-      const job = this.jobs.at(i) as number;
-      if (job !== 0) yield [this.low + 1 + i, job];
-    }
+  /** In the order of their numbers, so that equal producers give equal entries. */
+  entries(): (readonly [seq: number, job: number])[] {
+    return [...this.jobs].sort(([a], [b]) => a - b);
   }
 
+  /** By the numbers passed or by the entries, whichever are fewer. */
   advance(low: number): void {
-    while (this.low < low && this.jobs.size > 0) {
-      this.low += 1;
-      this.jobs.shift();
-    }
-    this.low = Math.max(this.low, low);
+    const passed = low - this.low;
+    if (passed <= 0) return;
+    if (passed <= this.jobs.size) for (let seq = this.low + 1; seq <= low; seq += 1) this.jobs.delete(seq);
+    else for (const seq of this.jobs.keys()) if (seq <= low) this.jobs.delete(seq);
+    this.low = low;
   }
 }

@@ -72,6 +72,8 @@ export type ToClient =
       readonly tag: string;
       readonly outstandingMax: number;
       readonly payloadBytesMax: number;
+      /** Of the connection: its listener reads no further ahead. */
+      readonly inFlightMax?: number | undefined;
     }
   | { readonly kind: 'receipts'; readonly items: readonly Receipt[] }
   | { readonly kind: 'outcomes'; readonly items: readonly JobOutcome[] }

@@ -21,8 +21,7 @@ const codec: RoleCodec<ClientHello, ClientMessage, ToClient> = {
   answer(type, from, connection) {
     const answer = readToClient(type, from);
     if (answer?.kind !== 'welcome') return answer;
-    // The listener reads no further ahead: more would only wait in the socket.
-    return { ...answer, outstandingMax: Math.min(answer.outstandingMax, connection.handshake.inFlightMax) };
+    return { ...answer, inFlightMax: connection.handshake.inFlightMax };
   },
 };
 

@@ -15,6 +15,7 @@ import type { PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
 import { FrameReceiver } from '../wire/frame-receiver.js';
 import { FrameSender } from '../wire/frame-sender.js';
+import { LEADER_MESSAGE_LIMITS } from '../wire/message-limits.js';
 import type { Emit } from '../wire/session-codec.js';
 import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
@@ -119,7 +120,7 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
       waitingBytesMax: Number.POSITIVE_INFINITY,
       onLost: (payload, error) => events.onLost?.(payload, error),
     });
-    const receiver = new FrameReceiver(connection, 256 * 1024 * 1024, (type, from) =>
+    const receiver = new FrameReceiver(connection, LEADER_MESSAGE_LIMITS, (type, from) =>
       this.received(type, from, connection),
     );
     this.sender = sender;
@@ -146,8 +147,9 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
   private received(type: number, from: WireReader, connection: Connection): void {
     const answer = this.codec.answer(type, from, connection);
     if (answer === undefined) return connection.writeError('UNKNOWN_TYPE');
-    this.settleFirst(answer);
+    // The role first: it is welcomed before its caller goes on.
     this.port?.write(answer);
+    this.settleFirst(answer);
   }
 
   /** A session that was replaced begins again by itself. */

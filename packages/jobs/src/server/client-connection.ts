@@ -1,5 +1,5 @@
 // Hot path: one frame carries a whole batch; `countAnswer` runs once per receipt.
-import type { IncomingBody } from '@troupe/transport';
+import type { IncomingBody, ReceivedFrame } from '@troupe/transport';
 import type { StoredPayload } from '../job/stored-payload.js';
 import { MessageMalformedError } from '../jobs-error.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../protocol/client-messages.js';
@@ -35,7 +35,7 @@ export class ClientConnection extends PeerConnection<ToClient> {
     super(
       setup,
       { heldBack: JobFrameType.Outcomes, onRoom: () => this.requestPostponed() },
-      (type, incoming) => this.divert(type, incoming),
+      (frame, incoming) => this.divert(frame, incoming),
     );
   }
 
@@ -77,11 +77,13 @@ export class ClientConnection extends PeerConnection<ToClient> {
   }
 
   /** A large payload goes to the disk as it arrives. */
-  private divert(type: number, incoming: IncomingBody): boolean {
+  private divert(frame: ReceivedFrame, incoming: IncomingBody): boolean {
     const { payloads } = this.setup;
+    const { type } = frame;
     if (type !== JobFrameType.Submit || payloads === undefined) return false;
     new SubmitSpooler(incoming, payloads, {
       whole: (bytes) => this.receiver.receiveWhole(type, bytes),
+      gather: (received) => this.receiver.collect(frame, incoming, received),
       malformed: () => this.receiver.refuseMalformed(),
       broken: () => this.connection.close(),
       refused: ({ item }) => this.refuse(item.seq),

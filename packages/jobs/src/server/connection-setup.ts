@@ -8,6 +8,7 @@ import type {
   PeerPort,
 } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
+import type { MessageLimits } from '../wire/message-limits.js';
 
 /** A connection's view of its leader. */
 export interface LeaderForConnections extends LeaderForClients, LeaderForWorkers, LeaderForHeartbeats {
@@ -21,7 +22,7 @@ export interface LeaderForConnections extends LeaderForClients, LeaderForWorkers
 export interface ConnectionSetup<Out> {
   readonly connection: Connection;
   readonly leader: LeaderForConnections;
-  readonly bodyBytesMax: number;
+  readonly messageLimits: MessageLimits;
   readonly waitingBytesMax: number;
   readonly compress?: Compression | undefined;
   /** Stores and reads large payloads without holding them in memory as a whole. */

@@ -12,15 +12,16 @@ import {
   nodeNet,
   type Profile,
   type TransportLimits,
-  transportLimits,
 } from '@troupe/transport';
 import { JobDefinitionError } from '../jobs-error.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
+import { DEFAULT_LEADER_LIMITS, RECORD_BYTES_MAX } from '../leader/options/leader-limits.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
-import { checkOptions } from '../option-check.js';
+import { checkOptions, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
 import { rootCause } from '../root-cause.js';
+import { type MessageLimits, PLAIN_MESSAGE_BYTES_MAX } from '../wire/message-limits.js';
 import { SessionsActor, type SpawnSession } from './session-actor.js';
 import { SessionFactory } from './session-factory.js';
 
@@ -31,6 +32,8 @@ const NO_AUTH: ListenerAuth = { kind: 'none' };
 
 /** Numbers and a key beside a payload. */
 const FRAMING_BYTES = 64 * 1024;
+/** A batch or the results of a report, with numbers and keys. */
+const RECORD_MESSAGE_BYTES_MAX = RECORD_BYTES_MAX + 1024 * 1024;
 
 export interface LeaderServerOptions extends LeaderStartOptions {
   /** 127.0.0.1 and a free port, unless given. */
@@ -129,7 +132,7 @@ export class LeaderServer implements AsyncDisposable {
       spawn: this.spawnSession as SpawnSession,
       leader: this.leader.tell,
       host: this.host,
-      bodyBytesMax: this.options.limits?.payloadBytesMax ?? 256 * 1024 * 1024,
+      messageLimits: this.messageLimits(),
       waitingBytesMax: WAITING_BYTES_MAX,
       compress: this.options.compress,
       payloads,
@@ -143,7 +146,7 @@ export class LeaderServer implements AsyncDisposable {
         auth,
         tls,
         insecure,
-        limits: { ...this.bodyLimit(), ...transportLimits },
+        limits: { bodyBytesMax: this.messageLimits().payloadBytesMax, ...transportLimits },
         onConnection: sessions.create,
         onListening: (at) => {
           this.bound = at;
@@ -157,11 +160,14 @@ export class LeaderServer implements AsyncDisposable {
     });
   }
 
-  /** The transport must not refuse a payload that the leader would take. */
-  private bodyLimit(): Partial<TransportLimits> {
-    const payloadBytesMax = this.options.limits?.payloadBytesMax ?? 0;
-    const isTight = payloadBytesMax + FRAMING_BYTES > transportLimits('public').bodyBytesMax;
-    return isTight ? { bodyBytesMax: transportLimits('trusted').bodyBytesMax } : {};
+  /** A payload beyond the leader's limit is refused by receipt; a body may hold it with its framing. */
+  private messageLimits(): MessageLimits {
+    const { payloadBytesMax, messageItemsMax } = withDefaults(DEFAULT_LEADER_LIMITS, this.options.limits);
+    return {
+      itemsMax: messageItemsMax,
+      payloadBytesMax: Math.max(payloadBytesMax + FRAMING_BYTES, RECORD_MESSAGE_BYTES_MAX),
+      bytesMax: PLAIN_MESSAGE_BYTES_MAX,
+    };
   }
 
   /** Where it listens. */

@@ -22,12 +22,12 @@ export abstract class PeerConnection<Message> implements ConnectionHandler {
     options: Omit<FrameSenderOptions, 'waitingBytesMax' | 'compress'>,
     divert?: DivertBody,
   ) {
-    const { connection, bodyBytesMax, waitingBytesMax, compress } = setup;
+    const { connection, messageLimits, waitingBytesMax, compress } = setup;
     this.setup = setup;
     this.connection = connection;
     this.receiver = new FrameReceiver(
       connection,
-      bodyBytesMax,
+      messageLimits,
       (type, from, bytes) => this.received(type, from, bytes),
       divert,
     );

@@ -4,6 +4,7 @@ import type { PayloadStore } from '../job/payload-store.js';
 import type { ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
+import type { MessageLimits } from '../wire/message-limits.js';
 import { accessOf } from './authenticated-peer.js';
 import { ClientConnection } from './client-connection.js';
 import type { ConnectionSetup, LeaderForConnections } from './connection-setup.js';
@@ -17,7 +18,7 @@ export interface SessionFactorySetup {
   readonly spawn: SpawnSession;
   readonly leader: LeaderForConnections;
   readonly host: Host;
-  readonly bodyBytesMax: number;
+  readonly messageLimits: MessageLimits;
   readonly waitingBytesMax: number;
   readonly compress?: Compression | undefined;
   readonly payloads?: PayloadStore | undefined;
@@ -57,7 +58,7 @@ export class SessionFactory {
     connection: Connection,
     ref: ActorRef<typeof SessionActor>,
   ): ConnectionSetup<Out> {
-    const { system, leader, bodyBytesMax, waitingBytesMax, compress, payloads } = this.setup;
+    const { system, leader, messageLimits, waitingBytesMax, compress, payloads } = this.setup;
     const streams = connection.handshake.dialect === 'full';
     const access = accessOf(connection.handshake);
     const port = (): PeerPort<Out> => ({
@@ -67,6 +68,6 @@ export class SessionFactory {
       write: (message) => ref.tell.deliver(message),
     });
     const onClosed = (): void => void system.stop(ref);
-    return { connection, leader, bodyBytesMax, waitingBytesMax, compress, payloads, port, onClosed };
+    return { connection, leader, messageLimits, waitingBytesMax, compress, payloads, port, onClosed };
   }
 }

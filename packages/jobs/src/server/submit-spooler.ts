@@ -3,7 +3,6 @@ import type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
 import { MessageMalformedError } from '../jobs-error.js';
-import { BodyCollector } from '../wire/body-collector.js';
 import { readSubmitHead, SUBMIT_HEAD_BYTES_MAX, type SubmitHead } from '../wire/client-codec.js';
 import { WireReader } from '../wire/wire-reader.js';
 
@@ -12,6 +11,8 @@ export interface SubmitSpoolerEvents {
   stored(head: SubmitHead, payload: StoredPayload, bytes: number): void;
   /** It was not one large submit; here is the whole body. */
   whole(bytes: Buffer): void;
+  /** It is not one large submit; here is its beginning, and the rest is to be read. */
+  gather(received: Buffer): void;
   /** The disk takes no payload now. */
   refused(head: SubmitHead): void;
   malformed(): void;
@@ -21,23 +22,21 @@ export interface SubmitSpoolerEvents {
 
 /**
  * Receives a Submit frame in pieces. The payload of a single large job goes to the disk as it arrives, and
- * the peer may send no faster than the disk takes it; any other body is collected in memory.
+ * the peer may send no faster than the disk takes it; any other body is put together in memory.
  */
 export class SubmitSpooler {
   private readonly incoming: IncomingBody;
   private readonly payloads: PayloadStore;
   private readonly events: SubmitSpoolerEvents;
-  private readonly collected: BodyCollector;
+  private beginning: Buffer = Buffer.alloc(0);
   private head: SubmitHead | undefined = undefined;
   private writer: PayloadWriter | undefined = undefined;
-  private isDecided = false;
   private hasFailed = false;
 
   constructor(incoming: IncomingBody, payloads: PayloadStore, events: SubmitSpoolerEvents) {
     this.incoming = incoming;
     this.payloads = payloads;
     this.events = events;
-    this.collected = new BodyCollector(SUBMIT_HEAD_BYTES_MAX);
     incoming.read({
       onChunk: (chunk) => this.receive(chunk),
       onEnd: () => this.end(),
@@ -49,23 +48,25 @@ export class SubmitSpooler {
   }
 
   private receive(chunk: Buffer): void {
+    if (this.hasFailed) return this.incoming.consumed(chunk.length);
     if (this.writer !== undefined) return this.store(this.writer, chunk, chunk.length);
     // Without a writer, the bytes behind a head were refused.
-    if (this.head === undefined) this.collect(chunk);
+    const isWhole = this.head === undefined && this.begin(chunk);
     // With a writer, the chunk counts when it is written.
     if (this.writer === undefined) this.incoming.consumed(chunk.length);
+    if (isWhole) this.events.gather(this.beginning);
   }
 
-  private collect(chunk: Buffer): void {
-    this.collected.add(chunk);
-    const bytes = this.collected.bytes();
-    if (this.isDecided || bytes.length < SUBMIT_HEAD_BYTES_MAX) return;
-    this.isDecided = true;
-    const head = this.readHead(bytes);
-    if (head === undefined) return;
+  /** True where the head is here and is not that of one large submit. */
+  private begin(chunk: Buffer): boolean {
+    this.beginning = Buffer.concat([this.beginning, chunk]);
+    if (this.beginning.length < SUBMIT_HEAD_BYTES_MAX) return false;
+    const head = this.readHead(this.beginning);
+    if (head === undefined) return true;
     this.head = head;
     this.writer = this.payloads.write();
-    if (this.writer !== undefined) this.store(this.writer, bytes.subarray(head.at), chunk.length);
+    if (this.writer !== undefined) this.store(this.writer, this.beginning.subarray(head.at), chunk.length);
+    return false;
   }
 
   /** Undefined unless the body is one job with a large payload. */
@@ -84,21 +85,20 @@ export class SubmitSpooler {
 
   private store(writer: PayloadWriter, chunk: Uint8Array, counted: number): void {
     writer.write(chunk, (error) => {
-      if (error === null) this.incoming.consumed(counted);
-      else this.fail();
+      // After an error the rest is read and dropped: a full disk refuses this submit and ends no connection.
+      this.hasFailed ||= error !== null;
+      this.incoming.consumed(counted);
     });
-  }
-
-  private fail(): void {
-    if (this.hasFailed) return;
-    this.hasFailed = true;
-    this.incoming.stop();
   }
 
   private end(): void {
     const { head, writer } = this;
-    if (head === undefined) return this.events.whole(this.collected.bytes());
+    if (head === undefined) return this.events.whole(this.beginning);
     if (writer === undefined) return this.events.refused(head);
+    if (this.hasFailed) {
+      writer.abandon();
+      return this.events.refused(head);
+    }
     writer.finish((error, payload) => {
       if (error !== null) return this.events.refused(head);
       if (payload.length === head.length) return this.events.stored(head, payload, head.at + head.length);

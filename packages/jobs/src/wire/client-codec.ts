@@ -57,8 +57,7 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
       out.text(JSON.stringify(message.policy));
       return emit(JobFrameType.Define, out);
     case 'await':
-      for (const job of message.jobs) out.int(job);
-      return emit(JobFrameType.Await, out);
+      return encodeAwait(message.jobs, out, emit);
     case 'call':
       out.int(message.call);
       out.text(JSON.stringify(message.request));
@@ -108,21 +107,21 @@ export function readClient(type: number, from: WireReader): ClientMessage | unde
     case JobFrameType.Submit: {
       const low = from.int();
       const items: SubmitItem[] = [];
-      while (!from.done) items.push(readItem(from, from.int()));
+      while (from.nextItem()) items.push(readItem(from, from.int()));
       return { kind: 'submit', low, items };
     }
     case JobFrameType.SubmitAll: {
       const low = from.int();
       const seq = from.int();
       const items: SubmitItem[] = [];
-      while (!from.done) items.push(readItem(from, seq));
+      while (from.nextItem()) items.push(readItem(from, seq));
       return { kind: 'submit_all', low, seq, items };
     }
     case JobFrameType.Define:
       return { kind: 'define', ref: from.int(), policy: readPolicy(from) };
     case JobFrameType.Await: {
       const jobs: number[] = [];
-      while (!from.done) jobs.push(from.int());
+      while (from.nextItem()) jobs.push(from.int());
       return { kind: 'await', jobs };
     }
     case JobFrameType.Call:
@@ -164,12 +163,12 @@ export function readToClient(type: number, from: WireReader): ToClient | undefin
   switch (type) {
     case JobFrameType.Receipts: {
       const items: Receipt[] = [];
-      while (!from.done) items.push(readReceipt(from));
+      while (from.nextItem()) items.push(readReceipt(from));
       return { kind: 'receipts', items };
     }
     case JobFrameType.Outcomes: {
       const items: JobOutcome[] = [];
-      while (!from.done) items.push(readOutcome(from));
+      while (from.nextItem()) items.push(readOutcome(from));
       return { kind: 'outcomes', items };
     }
     case JobFrameType.Answer:
@@ -189,6 +188,14 @@ export function readToClient(type: number, from: WireReader): ToClient | undefin
     default:
       return readSessionMessage(type, from);
   }
+}
+
+function encodeAwait(jobs: readonly number[], out: ByteWriter, emit: Emit): void {
+  for (const job of jobs) {
+    out.int(job);
+    if (out.length >= FRAME_BYTES) emit(JobFrameType.Await, out);
+  }
+  if (out.length > 0 || jobs.length === 0) emit(JobFrameType.Await, out);
 }
 
 function encodeSubmits(low: number, items: readonly SubmitItem[], out: ByteWriter, emit: Emit): void {

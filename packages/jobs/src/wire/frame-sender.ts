@@ -15,6 +15,8 @@ import { type WirePiece, WireWriter } from './wire-writer.js';
 const COPIED_BYTES = 16 * 1024;
 /** A larger message goes in pieces, between other frames. */
 const WHOLE_BYTES_MAX = 1024 * 1024;
+/** Messages in pieces that are on their way at once, by their bytes in memory; a larger one goes alone. */
+const LARGE_BYTES_MAX = 12 * 1024 * 1024;
 /** Compression of a smaller message is not worth its time. */
 const COMPRESSED_BYTES_MIN = 1_024;
 
@@ -51,6 +53,8 @@ export class FrameSender {
   private readonly options: FrameSenderOptions;
   private waiting: OutgoingMessage[] = [];
   private large: OutgoingMessage[] = [];
+  /** Bytes of the messages in pieces that are on their way: the receiver puts them together in memory. */
+  private largeBytes = 0;
   private waitingBytes = 0;
   /** The part of them that could not be held back. */
   private urgentBytes = 0;
@@ -145,10 +149,12 @@ export class FrameSender {
   private pumpLarge(): void {
     while (this.large.length > 0) {
       const { type, pieces, length, held } = this.large[0] as OutgoingMessage;
+      if (this.largeBytes > 0 && this.largeBytes + held > LARGE_BYTES_MAX) return;
       const source = new PieceSource(pieces, length, this.options.open);
       const body = this.connection.writeBody(type, NO_HEADER, source, {
         compress: this.options.compress,
         onOutcome: (outcome) => {
+          this.largeBytes -= held;
           this.count(type, -held);
           const { lost } = source;
           if (outcome.kind === 'failed' && lost !== undefined) this.options.onLost?.(lost, outcome.error);
@@ -160,6 +166,7 @@ export class FrameSender {
       });
       if (body === 'full') return;
       this.large.shift();
+      if (typeof body === 'object') this.largeBytes += held;
       if (body === 'closed') this.count(type, -held);
       if (body === 'too-large') this.connection.destroy();
     }

@@ -81,6 +81,22 @@ submitWindow('the low mark of a message never covers an unanswered submit', () =
   assert.is(message?.kind === 'submit' ? message.low : -1, 1);
 });
 
+submitWindow('a submit waits while its number would be too far ahead of an unanswered one', async () => {
+  const window = new SubmitWindow(events);
+  window.aheadMax = 3;
+  const calls = Array.from({ length: 5 }, () => submitCall());
+  for (const call of calls) window.enter(call);
+  const entered = (): number => calls.filter(({ item }) => item.seq !== 0).length;
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  window.take();
+  window.receipts([receipt(2), receipt(3)]);
+  await turn();
+  assert.equal([entered(), window.outstanding], [3, 1]);
+  window.receipts([receipt(1)]);
+  await turn();
+  assert.is(entered(), 5);
+});
+
 submitWindow(
   'blocked submits enter in their order as receipts make room; closing rejects the rest',
   async () => {

@@ -1,5 +1,6 @@
 import type { Journal, OpenJournal } from '@troupe/jobs';
 import { type MemoryLog, memoryJournal } from '@troupe/jobs/testing';
+import { ByteWriter } from '#src/bytes/byte-writer.js';
 import type { JobPolicy } from '#src/job/job-policy.js';
 import type { JobsHost } from '#src/jobs-host.js';
 import type { Leader } from '#src/leader/leader.js';
@@ -7,7 +8,7 @@ import { openLeader } from '#src/leader/open-leader.js';
 import type { LeaderLimits, LeaderTimes } from '#src/leader/options/leader-limits.js';
 import type { ClientSession } from '#src/leader/sessions/client-session.js';
 import type { WorkerSession } from '#src/leader/sessions/worker-session.js';
-import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
+import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
 import type {
@@ -111,6 +112,15 @@ export class LeaderHarness {
     const records: LedgerRecord[] = [];
     for (const entry of this.log.entries) decodeRecords(entry, (record) => void records.push(record));
     return records;
+  }
+
+  /** The entries of a log, one record each. */
+  static entriesOf(records: readonly LedgerRecord[]): Uint8Array[] {
+    return records.map((record) => {
+      const out = new ByteWriter(256);
+      encodeRecord(record, out);
+      return out.take();
+    });
   }
 
   /** The process ends at once; a new leader reads its log. */
@@ -278,6 +288,13 @@ export class FakeWorker {
   aborted(): string[] {
     return this.received.flatMap((message) =>
       message.kind === 'abort' ? message.items.map((one) => `${one.job}.${one.attempt} ${one.reason}`) : [],
+    );
+  }
+
+  /** Ends that were answered as too late. */
+  stale(): string[] {
+    return this.received.flatMap((message) =>
+      message.kind === 'stale' ? message.items.map((one) => `${one.job}.${one.attempt}`) : [],
     );
   }
 

@@ -41,7 +41,7 @@ function rig() {
   const setup = {
     connection: connection as unknown as Connection,
     leader: leader as unknown as LeaderForConnections,
-    bodyBytesMax: 1_000,
+    messageLimits: { itemsMax: 100, payloadBytesMax: 1_000, bytesMax: 1_000 },
     waitingBytesMax: 1_000,
     port: () => ({}),
     onClosed: () => undefined,

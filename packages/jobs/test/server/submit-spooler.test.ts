@@ -19,6 +19,8 @@ function submitBody(payload: Uint8Array, key = ''): Buffer {
   return body;
 }
 
+type Reader = Pick<Parameters<IncomingBody['read']>[0], 'onChunk' | 'onEnd'>;
+
 interface Received {
   readonly events: string[];
   readonly stored: Buffer;
@@ -26,8 +28,12 @@ interface Received {
   readonly consumed: number;
 }
 
-/** Feeds the body in chunks of a size; a store with `isFull` takes no payload. */
-function receive(body: Buffer, chunkBytes: number, { isFull = false } = {}): Received {
+/** Feeds the body in chunks of a size; a store with `isFull` takes no payload, `failsAfter` some writes of one. */
+function receive(
+  body: Buffer,
+  chunkBytes: number,
+  { isFull = false, failsAfter = Number.POSITIVE_INFINITY } = {},
+): Received {
   const events: string[] = [];
   const chunks: Buffer[] = [];
   let whole: Buffer | undefined;
@@ -39,16 +45,17 @@ function receive(body: Buffer, chunkBytes: number, { isFull = false } = {}): Rec
         : {
             write: (chunk, done) => {
               chunks.push(Buffer.from(chunk));
-              done(null);
+              done(chunks.length > failsAfter ? new Error('ENOSPC') : null);
             },
             finish: (done) => done(null, new StoredPayload('00', Buffer.concat(chunks).length)),
-            abandon: () => undefined,
+            abandon: () => void events.push('abandoned'),
           },
     open: () => {
       throw new Error('not used here');
     },
     release: () => events.push('released'),
   };
+  let reader: Reader | undefined;
   // Only the part that the receiver uses.
   const incoming = {
     length: body.length,
@@ -56,9 +63,10 @@ function receive(body: Buffer, chunkBytes: number, { isFull = false } = {}): Rec
       consumed += bytes;
     },
     stop: () => events.push('stopped'),
-    read: ({ onChunk, onEnd }: Parameters<IncomingBody['read']>[0]) => {
-      for (let at = 0; at < body.length; at += chunkBytes) onChunk(body.subarray(at, at + chunkBytes));
-      onEnd();
+    read: (given: Reader) => {
+      reader = given;
+      for (let at = 0; at < body.length; at += chunkBytes) reader.onChunk(body.subarray(at, at + chunkBytes));
+      reader.onEnd();
     },
   } as unknown as IncomingBody;
   new SubmitSpooler(incoming, store, {
@@ -67,6 +75,16 @@ function receive(body: Buffer, chunkBytes: number, { isFull = false } = {}): Rec
     whole: (bytes) => {
       whole = bytes;
       events.push('whole');
+    },
+    gather: (received) => {
+      whole = received;
+      reader = {
+        onChunk: (chunk) => {
+          whole = Buffer.concat([whole ?? Buffer.alloc(0), chunk]);
+          consumed += chunk.length;
+        },
+        onEnd: () => void events.push('whole'),
+      };
     },
     refused: ({ item }) => events.push(`refused ${item.seq}`),
     malformed: () => events.push('malformed'),
@@ -106,6 +124,15 @@ receivers('a store that takes no payload refuses the submit and still consumes i
   const body = submitBody(LARGE);
   const { events, consumed } = receive(body, 65_536, { isFull: true });
   assert.equal([events, consumed], [['refused 7'], body.length]);
+});
+
+// The connection goes on: the other submits of the client do not wait for a new one.
+receivers('a write that fails refuses the submit once its body is consumed, and ends nothing else', () => {
+  const body = submitBody(LARGE);
+  for (const failsAfter of [0, 1, 5]) {
+    const { events, consumed } = receive(body, 65_536, { failsAfter });
+    assert.equal([events, consumed], [['abandoned', 'refused 7'], body.length]);
+  }
 });
 
 receivers('a malformed head is reported before the body is complete', () => {

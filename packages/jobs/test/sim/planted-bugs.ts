@@ -190,6 +190,19 @@ export const plantedBugs: readonly PlantedBug[] = [
       ),
   },
   {
+    name: 'frees the slot of a handler that ignores its signal',
+    plant: () =>
+      swap(
+        Worker,
+        'end',
+        (original) =>
+          function end(this: unknown, attempt: { isUnderWay: boolean }, outcome: unknown) {
+            attempt.isUnderWay = false;
+            return original.call(this, attempt, outcome);
+          },
+      ),
+  },
+  {
     name: 'accepts the end of a stale attempt',
     plant: () =>
       swap(
@@ -269,6 +282,19 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'does not remember the number of a submit',
     plant: () => swap(Producer, 'addSubmit', () => () => undefined),
+  },
+  {
+    name: 'does not remember the number of a submit behind a gap',
+    plant: () =>
+      swap(
+        Producer,
+        'addSubmit',
+        (original) =>
+          function addSubmit(this: Producer, seq: number, job: number, low: number, at: number) {
+            this.advance(Math.min(low, seq - 1));
+            if (seq === this.low + this.size + 1) original.call(this, seq, job, low, at);
+          },
+      ),
   },
   {
     name: 'forgets idempotency keys',

@@ -1,4 +1,4 @@
-import { MessageMalformedError } from '@troupe/jobs';
+import { type JobsError, MessageMalformedError } from '@troupe/jobs';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -51,6 +51,12 @@ const payload = fc.oneof(
 const failure = fc.oneof(
   rec({ name: fc.string(), message: fc.string() }),
   rec({ name: fc.string(), message: fc.string(), code: fc.string() }),
+  rec({
+    name: fc.string(),
+    message: fc.string(),
+    stack: fc.string(),
+    cause: rec({ name: fc.string(), message: fc.string(), code: fc.string(), stack: fc.string() }),
+  }),
 );
 const item = rec({
   seq: number,
@@ -165,6 +171,7 @@ codec('messages of and to a worker round-trip', () => {
     cpu: fc.double({ min: 0, max: 1, noNaN: true }),
     lagMs: fc.nat(),
     runMs: fc.nat().map((micros) => micros / 1_000),
+    overrun: fc.nat(),
   });
   fc.assert(
     fc.property(fromWorker, (message) => {
@@ -186,9 +193,11 @@ codec('messages of and to a worker round-trip', () => {
           job: number,
           attempt: number,
           reason: fc.constantFrom('cancelled' as const, 'fenced' as const),
+          detail: fc.string(),
         }),
       ),
     }),
+    rec({ kind: fc.constant('stale' as const), items: fc.array(rec({ job: number, attempt: number })) }),
   );
   fc.assert(
     fc.property(toWorker, (message) => {
@@ -305,5 +314,50 @@ codec('a policy from outside passes the checks of `defineJob`', () => {
       (error: Error) => error instanceof MessageMalformedError,
     );
 });
+
+codec('a list with more items than allowed is refused while it is read', () => {
+  const numbers = Array.from({ length: 11 }, (_, i) => i + 1);
+  const item = { seq: 1, ref: 1, payload: 'x', key: '', delayMs: 0, wantsOutcome: false };
+  const end = { outcome: 'released', job: 1, attempt: 1 } as const;
+  const credit = { jobs: 0, bytes: 0 };
+  const client: readonly ClientMessage[] = [
+    { kind: 'await', jobs: numbers },
+    { kind: 'submit', low: 0, items: numbers.map(() => item) },
+    { kind: 'submit_all', low: 0, seq: 1, items: numbers.map(() => item) },
+  ];
+  const report: WorkerMessage = { kind: 'report', ends: numbers.map(() => end), credit, cpu: 0, lagMs: 0 };
+  const names = numbers.map(String);
+  const hello = { worker: 'w', incarnation: '1', execs: names, patterns: [], slots: 1, credit, held: [] };
+  const reads: (readonly [type: number, bytes: Buffer, read: (type: number, from: WireReader) => unknown])[] =
+    [
+      ...client.map((message) => [...first(framesOf(encodeClient, message)), readClient] as const),
+      [...first(framesOf(encodeWorker, report)), readWorker],
+      [...first(framesOf(encodeWorkerHello, hello)), (_type, from) => readWorkerHello(from)],
+    ];
+  for (const [type, bytes, read] of reads) {
+    assert.ok(read(type, new WireReader(bytes, false, 11)) !== undefined, `type ${type}`);
+    assert.throws(
+      () => read(type, new WireReader(bytes, false, 10)),
+      (error: JobsError) => error.code === 'ERR_MESSAGE_TOO_LONG',
+    );
+  }
+});
+
+codec('a long list of awaited jobs is cut into frames', () => {
+  const jobs = Array.from({ length: 20_000 }, (_, i) => i + 1);
+  const frames = framesOf(encodeClient, { kind: 'await', jobs });
+  const read = frames.flatMap(({ type, bytes }) => {
+    const message = readClient(type, new WireReader(bytes));
+    return message?.kind === 'await' ? message.jobs : [];
+  });
+  assert.equal(read, jobs);
+  assert.ok(frames.every(({ bytes }) => bytes.length < 2 * FRAME_BYTES));
+});
+
+function first(frames: readonly { type: number; bytes: Buffer }[]): readonly [type: number, bytes: Buffer] {
+  const [frame] = frames;
+  if (frame === undefined) throw new Error('no frame');
+  return [frame.type, frame.bytes];
+}
 
 codec.run();

@@ -11,6 +11,12 @@ export interface TransportLimits {
   readonly chunkBytesMax: number;
   readonly windowBytes: number;
   readonly bodiesMax: number;
+  /** A compressed frame or body may declare no more. */
+  readonly expandedBytesMax: number;
+  /** Bodies in pieces that are put together in memory, of one connection. */
+  readonly gatheredBytesMax: number;
+  /** The same of all connections of one identity; as much again for bodies that wait for their turn. */
+  readonly gatheredBytesPerIdentityMax: number;
   readonly handshakeMs: number;
   readonly tlsHandshakeMs: number;
   readonly unauthenticatedMax: number;
@@ -52,6 +58,9 @@ const PUBLIC: TransportLimits = Object.freeze({
   chunkBytesMax: 64 * KIB,
   windowBytes: MIB,
   bodiesMax: 16,
+  expandedBytesMax: MIB + 64 * KIB,
+  gatheredBytesMax: 16 * MIB,
+  gatheredBytesPerIdentityMax: 64 * MIB,
   handshakeMs: 2_000,
   tlsHandshakeMs: 5_000,
   unauthenticatedMax: 256,
@@ -81,6 +90,8 @@ const TRUSTED: TransportLimits = Object.freeze({
   chunkBytesMax: 256 * KIB,
   windowBytes: 4 * MIB,
   bodiesMax: 64,
+  gatheredBytesMax: 64 * MIB,
+  gatheredBytesPerIdentityMax: 256 * MIB,
   unauthenticatedMax: 1_024,
   unauthenticatedPerAddressMax: 1_024,
   connectionsPerIdentityMax: 4_096,

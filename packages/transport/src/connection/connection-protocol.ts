@@ -176,6 +176,8 @@ export class ConnectionProtocol implements FrameSink {
     if (bodyAt > end) return this.writeError('MALFORMED', { field: 'headerLen' });
     const header = readHeader(bytes, start + 2, bodyAt);
     if (isHeaderFault(header)) return this.writeError(header.errorName, { field: header.field });
+    if ((header.rawLen ?? 0) > this.options.limits.expandedBytesMax)
+      return this.refuse('PAYLOAD_TOO_LARGE', 'rawLen', { field: 'rawLen', corrId: header.msgId });
     const incoming = header.bodyId === undefined ? null : this.acceptBody(header, end - bodyAt);
     if (incoming !== undefined)
       this.deliver(new ReceivedFrame(type, header, bytes.subarray(bodyAt, end), incoming));

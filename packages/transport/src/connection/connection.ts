@@ -1,8 +1,11 @@
 // Hot path: write and flush.
 import type { Action } from '../access/identity.js';
 import type { TransportLimits } from '../access/transport-limits.js';
+import { BodyBudget, BodyShare } from '../body/body-budget.js';
+import { BodyGatherer, type GatheredBody } from '../body/body-gatherer.js';
 import type { BodySource } from '../body/body-source.js';
 import { BodyStreams } from '../body/body-streams.js';
+import type { IncomingBody } from '../body/incoming-body.js';
 import type { OutgoingBody, OutgoingBodyOptions } from '../body/outgoing-body.js';
 import { type FrameHeader, NO_HEADER } from '../frame/frame-header.js';
 import { headerBytes } from '../frame/header-writer.js';
@@ -33,6 +36,8 @@ export interface ConnectionOptions {
   readonly side: 'listener' | 'dialer';
   readonly handshake: Handshake;
   readonly checkFrame: ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null;
+  /** The memory for bodies of all connections of an identity; unbounded at a dialer. */
+  readonly bodyBudgetOf?: ((result: HandshakeResult) => BodyBudget) | undefined;
   /** The handshake is done; the returned handler gets all further events. */
   readonly onReady: (connection: Connection) => ConnectionHandler;
   /** The connection is closed; called after `handler.onClose`. */
@@ -59,6 +64,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   private readonly deadlineTimer: DeadlineTimer;
   private handler: ConnectionHandler | null = null;
   private result: HandshakeResult | null = null;
+  private bodyGatherer: BodyGatherer | null = null;
   private flushScheduled = false;
   private inReceive = false;
   private socketFull = false;
@@ -166,6 +172,21 @@ export class Connection implements SocketHandler, ProtocolEvents {
     const body = this.bodyStreams.begin(type, header, source, result.peerCapacity, options);
     this.scheduleFlush();
     return body;
+  }
+
+  /**
+   * Puts a body in pieces together, within `bytesMax` and the memory of this connection and of its identity:
+   * while that is in use, the sender gets no further credit.
+   */
+  gather(incoming: IncomingBody, bytesMax: number, body: GatheredBody): void {
+    const { limits, bodyBudgetOf } = this.options;
+    const share = bodyBudgetOf === undefined ? Number.POSITIVE_INFINITY : limits.gatheredBytesMax;
+    this.bodyGatherer ??= new BodyGatherer(
+      bodyBudgetOf?.(this.handshake) ?? new BodyBudget(share),
+      new BodyShare(share),
+      limits.windowBytes,
+    );
+    this.bodyGatherer.gather(incoming, bytesMax, body);
   }
 
   /** Writes an Error frame. Some errors end the connection, at once or above their number per minute. */

@@ -1,4 +1,5 @@
 import type { TransportLimits } from '../access/transport-limits.js';
+import { BodyBudget } from '../body/body-budget.js';
 import { addressKey } from '../net/address.js';
 
 const MINUTE_MS = 60_000;
@@ -16,6 +17,7 @@ export class ConnectionAdmission {
   private readonly limits: TransportLimits;
   private readonly unauthenticatedByAddress = new Map<string, number>();
   private readonly connectionsByIdentity = new Map<string, number>();
+  private readonly bodyBudgets = new Map<string, BodyBudget>();
   private readonly authFailures = new Map<string, AuthFailures>();
   private unauthenticatedTotal = 0;
   private connectionTotal = 0;
@@ -65,7 +67,26 @@ export class ConnectionAdmission {
   closed(remote: string, identityName: string | null): void {
     this.connectionTotal -= 1;
     if (identityName === null) this.removeUnauthenticated(remote);
-    else decrement(this.connectionsByIdentity, identityName);
+    else {
+      decrement(this.connectionsByIdentity, identityName);
+      if (!this.connectionsByIdentity.has(identityName)) this.bodyBudgets.delete(identityName);
+    }
+  }
+
+  /** The memory for bodies of all connections of an identity. */
+  bodyBudgetOf(identityName: string): BodyBudget {
+    const known = this.bodyBudgets.get(identityName);
+    if (known !== undefined) return known;
+    const budget = new BodyBudget(this.limits.gatheredBytesPerIdentityMax);
+    this.bodyBudgets.set(identityName, budget);
+    return budget;
+  }
+
+  /** Bytes of bodies that are put together, and of those that wait for that. */
+  get gatheredBytes(): number {
+    let sum = 0;
+    for (const { usedBytes, waitingBytes } of this.bodyBudgets.values()) sum += usedBytes + waitingBytes;
+    return sum;
   }
 
   authFailed(remote: string, now: number): void {

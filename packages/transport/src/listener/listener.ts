@@ -49,6 +49,14 @@ export type ListenerEvent =
   | { readonly kind: 'insecure'; readonly address: string }
   | { readonly kind: 'failed'; readonly error: Error };
 
+/** The part of its limits that a listener uses. */
+export interface ListenerUsage {
+  readonly connections: number;
+  readonly unauthenticated: number;
+  /** Memory of bodies in pieces. */
+  readonly gatheredBytes: number;
+}
+
 const WARN_EVERY_MS = 60_000;
 
 /** Accepts connections within its limits. Throws an UnsafeBindError for an unprotected public address. */
@@ -99,8 +107,9 @@ export class Listener implements ListenHandler {
   }
 
   /** The part of the limits in use. */
-  get usage(): { readonly connections: number; readonly unauthenticated: number } {
-    return { connections: this.admission.connections, unauthenticated: this.admission.unauthenticated };
+  get usage(): ListenerUsage {
+    const { connections, unauthenticated, gatheredBytes } = this.admission;
+    return { connections, unauthenticated, gatheredBytes };
   }
 
   /** Ends the connections whose key or certificate is no longer in the store, or has other rights now. */
@@ -188,6 +197,7 @@ export class Listener implements ListenHandler {
       limits: this.limits,
       side: 'listener',
       handshake,
+      bodyBudgetOf: ({ identityName: name }) => this.admission.bodyBudgetOf(name),
       checkFrame: this.framePermission.checkFor(() => connection.handshake.identity),
       onReady: () => {
         identityName = connection.handshake.identityName;

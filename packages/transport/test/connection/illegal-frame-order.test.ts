@@ -87,7 +87,11 @@ order('no sequence of frames without permission reaches the application', () => 
     peer.end();
     rig.clock.advance(4_000);
     assert.is(peer.closed, true, `round ${round}`);
-    assert.equal(rig.listener.usage, { connections: 0, unauthenticated: 0 }, `round ${round}`);
+    assert.equal(
+      rig.listener.usage,
+      { connections: 0, unauthenticated: 0, gatheredBytes: 0 },
+      `round ${round}`,
+    );
   }
   assert.ok(refused > ROUNDS / 10);
 });

@@ -131,7 +131,7 @@ listener('unauthenticated sockets are limited per address and in total', () => {
   rawPeer(rig, 'd');
   assert.throws(() => rawPeer(rig, 'e'), /ECONNRESET/);
   rig.clock.advance(3_000);
-  assert.equal(rig.listener.usage, { connections: 2, unauthenticated: 0 });
+  assert.equal(rig.listener.usage, { connections: 2, unauthenticated: 0, gatheredBytes: 0 });
 });
 
 listener('the connections of one identity are limited', () => {

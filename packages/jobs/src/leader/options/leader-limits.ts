@@ -17,6 +17,8 @@ export interface LeaderLimits extends LedgerLimits {
   /** Attempts one client may have running at once. */
   readonly clientRunningMax: number;
   readonly batchMax: number;
+  /** Items of all lists in one message of a peer. */
+  readonly messageItemsMax: number;
 }
 
 export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
@@ -31,6 +33,7 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
   outstandingMax: 16_384,
   clientRunningMax: Number.MAX_SAFE_INTEGER,
   batchMax: 10_000,
+  messageItemsMax: 65_536,
 };
 
 /**

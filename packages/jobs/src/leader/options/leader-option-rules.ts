@@ -16,6 +16,7 @@ const LIMITS: Readonly<Record<keyof LeaderLimits, OptionRule>> = {
   outstandingMax: wholeNumber(1),
   clientRunningMax: wholeNumber(1),
   batchMax: wholeNumber(1),
+  messageItemsMax: wholeNumber(1),
 };
 
 const TIMES: Readonly<Record<keyof LeaderTimes, OptionRule>> = {

@@ -1,6 +1,7 @@
+import type { Ring } from '../../collections/ring.js';
 import type { Job } from '../../ledger/jobs/job.js';
 import type { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
-import type { JobOutcome, Receipt, ToClient } from '../../protocol/client-messages.js';
+import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../../protocol/client-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { type Numbering, UNNUMBERED } from '../submit/uncommitted-jobs.js';
 
@@ -27,6 +28,8 @@ export class ClientSession {
   readonly refusedDefinitions = new Set<number>();
   numbering: Numbering = UNNUMBERED;
   closed = false;
+  /** Slices of a long list, and the messages behind it. */
+  sliced: Ring<ClientMessage> | undefined = undefined;
   /** In the leader's list of sessions with messages to write. */
   dirty = false;
   private readonly port: ClientPort;

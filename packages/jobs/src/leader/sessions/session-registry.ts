@@ -18,6 +18,9 @@ import { type WorkerPort, WorkerSession } from './worker-session.js';
 const SLOTS_MAX = 65_536;
 /** Definitions one session may announce. */
 const DEFINITIONS_MAX = 4_096;
+/** In the hello of one worker. */
+const EXECS_MAX = 4_096;
+const PATTERNS_MAX = 256;
 
 /** Opens and closes sessions, and handles every message of theirs that is not a submit. */
 export class SessionRegistry {
@@ -182,6 +185,7 @@ export class SessionRegistry {
         for (const end of ends) this.attempts.report(session, end);
         session.cpu = clampShare(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;
+        session.reportedOverrun = message.overrun ?? 0;
         session.attemptsEnded(ends.length, message.runMs);
         // Totals only rise: a report that was overtaken changes nothing (ADR 0403).
         session.granted = Math.max(session.granted, credit.jobs);
@@ -219,6 +223,8 @@ function isCreditValid(session: WorkerSession, { jobs, bytes }: { jobs: number; 
 function helloProblem(hello: WorkerHello): string | undefined {
   if (!isPlainName(hello.worker) || !isPlainName(hello.incarnation))
     return 'worker and incarnation must be plain names';
+  if (hello.execs.length > EXECS_MAX || hello.patterns.length > PATTERNS_MAX)
+    return `${hello.execs.length} execs and ${hello.patterns.length} patterns, at most ${EXECS_MAX} and ${PATTERNS_MAX}`;
   if (!Number.isInteger(hello.slots) || hello.slots < 1 || hello.slots > SLOTS_MAX)
     return `${hello.slots} slots`;
   const { jobs, bytes } = hello.credit;

@@ -9,7 +9,7 @@ import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
 
 const KEY_BYTES_MAX = 512;
-const RETRY_AFTER_MS = 1_000;
+export const RETRY_AFTER_MS = 1_000;
 
 /** `key` is empty where there is none. 'wait': the same key is in an uncommitted job. */
 export type Admission =

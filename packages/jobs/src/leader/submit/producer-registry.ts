@@ -1,6 +1,6 @@
 import type { LeaderContext } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
-import type { Numbering } from './uncommitted-jobs.js';
+import { Numbering } from './uncommitted-jobs.js';
 
 /**
  * The clients that number submits. A client becomes a producer with its first submit and ends as one when it
@@ -17,7 +17,7 @@ export class ProducerRegistry {
     const { ledger } = context;
     this.next = ledger.nextProducer;
     for (const { no, client, token } of ledger.producers.values())
-      this.byName.set(nameOf(client, token), { producer: no, high: 0, ended: false });
+      this.byName.set(nameOf(client, token), new Numbering(no));
   }
 
   /** A new session of a known producer goes on with its numbering. */
@@ -35,7 +35,7 @@ export class ProducerRegistry {
     if (known >= limits.producersMax) return false;
     this.removeExpired();
     const { client, token } = session;
-    session.numbering = { producer: this.next, high: 0, ended: false };
+    session.numbering = new Numbering(this.next);
     this.next += 1;
     this.byName.set(nameOf(client, token), session.numbering);
     this.context.stage({

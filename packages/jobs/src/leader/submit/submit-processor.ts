@@ -10,12 +10,9 @@ import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaderContext, LeaderJob } from '../leader-context.js';
 import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
-import { type Admitted, admit, refusal } from './admission.js';
+import { type Admitted, admit, RETRY_AFTER_MS, refusal } from './admission.js';
 import type { ProducerRegistry } from './producer-registry.js';
 import type { UncommittedJobs } from './uncommitted-jobs.js';
-
-/** How far the number of a submit may be ahead of those that its client has answers to. */
-const SEQ_WINDOW = 1_048_576;
 
 /**
  * The answers to a submit, kept as the tag of its record: a receipt once it is durable, and perhaps the
@@ -58,7 +55,7 @@ export class SubmitProcessor {
 
   submit(session: ClientSession, low: number, item: SubmitItem): void {
     const producer = this.producerOf(session);
-    const problem = numberProblem(producer, item.seq, low);
+    const problem = this.numberProblem(producer, item.seq, low);
     if (problem !== undefined) return this.refuse(session, item.seq, problem);
     if (this.isRepeated(session, producer, item)) return;
     const admission = admit(this.context, this.uncommitted, session, item);
@@ -94,8 +91,7 @@ export class SubmitProcessor {
     seq: number,
   ): void {
     const { numbering, client } = session;
-    if (seq > numbering.high) numbering.high = seq;
-    this.uncommitted.add(submission.payload.length, numbering.producer, seq);
+    this.uncommitted.add(submission.payload.length, numbering, seq);
     if (submission.dueAt === 0) this.context.queues.enqueue(submission.job, policy, client);
   }
 
@@ -106,7 +102,7 @@ export class SubmitProcessor {
       const problem = `a batch of ${items.length} jobs, 1 to ${this.context.limits.batchMax} are allowed`;
       return this.refuse(session, seq, refusal('ERR_MESSAGE_MALFORMED', problem, 0));
     }
-    const badNumber = numberProblem(this.producerOf(session), seq, message.low);
+    const badNumber = this.numberProblem(this.producerOf(session), seq, message.low);
     if (badNumber !== undefined) return this.refuse(session, seq, badNumber);
     const known = this.knownJobs(session, seq, items);
     if (known === 'wait') return this.retry(session, () => this.submitAll(session, message));
@@ -126,13 +122,13 @@ export class SubmitProcessor {
     if (tag === RECEIPT_THEN_OUTCOME) awaitOutcome(this.context, record.job, session);
   }
 
-  enqueuedAll(record: EnqueueAllRecord, session: ClientSession, lsn: number): void {
+  enqueuedAll(record: EnqueueAllRecord, session: ClientSession, tag: number, lsn: number): void {
     const jobs = this.batchJobs.get(record) ?? [];
     for (const submission of record.jobs)
       this.committed(submission, this.context.ledger.jobs.get(submission.job) as LeaderJob);
     session.addReceipt({ seq: record.seq, jobs, lsn, duplicate: false, refusal: undefined });
     this.context.markDirty(session);
-    for (const job of jobs) awaitOutcome(this.context, job, session);
+    if (tag === RECEIPT_THEN_OUTCOME) for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
   /** The record of this job has just been applied, so the ledger has the job. */
@@ -156,7 +152,7 @@ export class SubmitProcessor {
       this.answerDuplicate(session, item, [job]);
       return true;
     }
-    if (!this.uncommitted.containsSubmit(session.numbering, item.seq)) return false;
+    if (!session.numbering.uncommitted.has(item.seq)) return false;
     this.retry(session, () => this.submit(session, 0, item));
     return true;
   }
@@ -167,7 +163,7 @@ export class SubmitProcessor {
     seq: number,
     items: readonly SubmitItem[],
   ): number[] | 'wait' | 'received' | undefined {
-    if (this.uncommitted.containsSubmit(session.numbering, seq)) return 'wait';
+    if (session.numbering.uncommitted.has(seq)) return 'wait';
     let next = this.producerOf(session)?.jobOf(seq) ?? 0;
     if (next < 0) return 'received';
     if (next === 0) return undefined;
@@ -242,7 +238,8 @@ export class SubmitProcessor {
       jobs,
     };
     this.batchJobs.set(record, receiptJobs);
-    this.context.stage(record, session);
+    const isWanted = message.items.some((item) => item.wantsOutcome);
+    this.context.stage(record, session, isWanted ? RECEIPT_THEN_OUTCOME : RECEIPT_ONLY);
     jobs.forEach((job, i) => {
       this.addUncommitted(session, job, policies[i] as StoredPolicy, seq);
     });
@@ -273,21 +270,28 @@ export class SubmitProcessor {
     this.context.observe?.({ kind: 'refused', client: session.client, code: why.code });
   }
 
+  /**
+   * A number is remembered until the client's mark passes it, so a client may be ahead of its mark by as many
+   * as it may have unanswered. One that is not an integer would not come back from the log.
+   */
+  private numberProblem(producer: Producer | undefined, seq: number, low: number): Refusal | undefined {
+    const { outstandingMax } = this.context.limits;
+    if (!(Number.isSafeInteger(seq) && Number.isSafeInteger(low) && seq >= 1 && low >= 0))
+      return refusal('ERR_MESSAGE_MALFORMED', 'the submit has no valid number', 0);
+    const mark = Math.max(low, producer?.low ?? 0);
+    // A number that was accepted under a wider window is answered again.
+    if (seq - mark <= outstandingMax || (producer?.jobOf(seq) ?? 0) > 0) return undefined;
+    const problem = `submit number ${seq} after ${mark}, at most ${outstandingMax} ahead`;
+    return refusal('ERR_SUBMIT_WINDOW_FULL', problem, RETRY_AFTER_MS);
+  }
+
   private producerOf(session: ClientSession): Producer | undefined {
     return this.context.ledger.producers.get(session.producer);
   }
 }
 
-const PRODUCERS_FULL = refusal('ERR_PRODUCERS_FULL', 'too many clients that submit are remembered', 1_000);
-
-/**
- * Numbers are stored in records and in a window that grows with them: a number far ahead of the mark would
- * make the leader remember all between, and one that is not an integer would not come back from the log.
- */
-function numberProblem(producer: Producer | undefined, seq: number, low: number): Refusal | undefined {
-  const areWhole = Number.isSafeInteger(seq) && Number.isSafeInteger(low) && seq >= 1 && low >= 0;
-  const mark = Math.max(low, producer?.low ?? 0);
-  if (areWhole && seq - mark <= SEQ_WINDOW) return undefined;
-  const problem = `submit number ${seq} after ${mark}, at most ${SEQ_WINDOW} ahead`;
-  return refusal('ERR_MESSAGE_MALFORMED', problem, 0);
-}
+const PRODUCERS_FULL = refusal(
+  'ERR_PRODUCERS_FULL',
+  'too many clients that submit are remembered',
+  RETRY_AFTER_MS,
+);

@@ -3,16 +3,20 @@ import { Ring } from '../../collections/ring.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 
 /** The submit numbers of one producer, shared by all its sessions. */
-export interface Numbering {
+export class Numbering {
   readonly producer: number;
-  /** The highest number that was staged, so only a number up to it can be uncommitted. */
-  high: number;
+  /** Numbers whose record is staged and not in the ledger yet. */
+  readonly uncommitted = new Set<number>();
   /** Its client has closed: the record that ends the producer is staged. */
-  ended: boolean;
+  ended = false;
+
+  constructor(producer: number) {
+    this.producer = producer;
+  }
 }
 
 /** The numbering of a session that has submitted nothing. */
-export const UNNUMBERED: Numbering = { producer: 0, high: 0, ended: false };
+export const UNNUMBERED = new Numbering(0);
 
 /**
  * Jobs whose record is staged and not yet durable, so that the ledger does not have them. Their numbers are
@@ -24,7 +28,7 @@ export class UncommittedJobs {
   readonly keys = new Set<string>();
   private first: number;
   private readonly sizes = new Ring<number>();
-  private readonly producers = new Ring<number>();
+  private readonly numberings = new Ring<Numbering>();
   private readonly seqs = new Ring<number>();
   private readonly workers = new Ring<WorkerSession | undefined>();
 
@@ -42,10 +46,11 @@ export class UncommittedJobs {
   }
 
   /** Adds the next job. `seq` is the number of its submit, which the jobs of a batch share. */
-  add(bytes: number, producer: number, seq: number): void {
+  add(bytes: number, numbering: Numbering, seq: number): void {
     this.sizes.push(bytes);
-    this.producers.push(producer);
+    this.numberings.push(numbering);
     this.seqs.push(seq);
+    numbering.uncommitted.add(seq);
     this.workers.push(undefined);
     this.bytes += bytes;
   }
@@ -54,8 +59,8 @@ export class UncommittedJobs {
   commitOldest(): WorkerSession | undefined {
     this.first += 1;
     this.bytes -= this.sizes.shift() as number;
-    this.producers.shift();
-    this.seqs.shift();
+    // The jobs of a batch share a number and are committed together.
+    this.numberings.shift()?.uncommitted.delete(this.seqs.shift() as number);
     return this.workers.shift();
   }
 
@@ -69,14 +74,5 @@ export class UncommittedJobs {
 
   assignWorker(job: number, session: WorkerSession): void {
     this.workers.put(job - this.first, session);
-  }
-
-  /** Searches all of them, but only for a submit that is sent again. */
-  containsSubmit(numbering: Numbering, seq: number): boolean {
-    if (seq > numbering.high) return false;
-    for (let i = 0; i < this.seqs.size; i += 1) {
-      if (this.seqs.at(i) === seq && this.producers.at(i) === numbering.producer) return true;
-    }
-    return false;
   }
 }

@@ -51,6 +51,29 @@ submits('a submit sent again is the same job, also over a restart; a refused one
   assert.is(again.leader.ledger.accepted, 2);
 });
 
+submits('a number further ahead of the mark than a client may have unanswered is refused, by receipt', () => {
+  const harness = new LeaderHarness({ limits: { outstandingMax: 8 } });
+  const client = harness.client();
+  assert.is(client.submit('x', { seq: 8 })?.refusal, undefined);
+  const far = client.submit('x', { seq: 9 })?.refusal;
+  assert.equal([far?.code, far?.retryAfterMs], ['ERR_SUBMIT_WINDOW_FULL', 1_000]);
+  client.write({ kind: 'submit', low: 1, items: [wanted(9)] });
+  assert.is(client.receipts().at(-1)?.refusal, undefined, 'the mark has passed a number');
+  client.write({ kind: 'submit_all', low: 1, seq: 10, items: [wanted(10), wanted(10)] });
+  assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_SUBMIT_WINDOW_FULL');
+});
+
+submits('a submit behind a mark that its own client has raised is not kept', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  harness.heldWrites = [];
+  client.write({ kind: 'submit', low: 1_000_000, items: [wanted(1_000_001)] });
+  client.write({ kind: 'submit', low: 0, items: [wanted(5)] });
+  while (harness.heldWrites.length > 0) harness.completeWrite();
+  const [producer] = harness.leader.ledger.producers.values();
+  assert.equal(producer?.entries(), [[1_000_001, 1]]);
+});
+
 submits('the same number from two clients is two submits', () => {
   const harness = new LeaderHarness();
   const jobs = [harness.client('ann', 't1').submit('x'), harness.client('ann', 't2').submit('x')].map(
@@ -104,7 +127,7 @@ submits('submit numbers out of range are refused before they reach the log', () 
     client.write({ kind: 'submit_all', low, seq, items: [{ ...item, seq }] });
   }
   const codes = new Set(client.receipts().map((one) => one.refusal?.code));
-  assert.equal([...codes], ['ERR_MESSAGE_MALFORMED']);
+  assert.equal([...codes], ['ERR_MESSAGE_MALFORMED', 'ERR_SUBMIT_WINDOW_FULL']);
   assert.is(client.receipts().length, 2 * odd.length);
   assert.is(harness.leader.ledger.accepted, 0);
   assert.is(harness.restarted().leader.ledger.accepted, 0);
@@ -144,6 +167,20 @@ submits('a submit whose write failed has no receipt; sent again to the next lead
     const receipt = next.client().submit('x', { key, seq: 1 });
     assert.equal([receipt?.jobs, receipt?.duplicate, receipt?.refusal], [[1], false, undefined]);
     assert.is(next.leader.ledger.accepted, 1);
+  }
+});
+
+// Flag 1 of an item in docs/wire-protocol.md.
+submits('the outcomes of a batch are sent only where the client wants them', () => {
+  for (const wantsOutcome of [false, true]) {
+    const harness = new LeaderHarness();
+    const client = harness.client();
+    const item = { seq: 1, ref: 1, payload: 'x', key: '', delayMs: 0, wantsOutcome };
+    client.write({ kind: 'submit_all', low: 0, seq: 1, items: [item, item] });
+    const worker = harness.worker({ slots: 2 });
+    for (const attempt of worker.assigned()) worker.succeed(attempt);
+    assert.is(harness.counts()['done'], 2);
+    assert.is(client.outcomes().length, wantsOutcome ? 2 : 0);
   }
 });
 

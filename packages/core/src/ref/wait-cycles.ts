@@ -1,0 +1,138 @@
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { Parts } from '../actor/runtime-parts.js';
+import { AskCycleError, SendCycleError } from '../errors/error-classes.js';
+import type { OpenWait } from '../mailbox/open-waits.js';
+import type { Envelope } from '../message/envelope.js';
+import type { WaitingSend } from './waiting-send.js';
+
+/**
+ * Refuses asks and sends that would wait for themselves: A asks B, which asks A or waits for room in A, and
+ * neither can go on. Mutes are no part of such a cycle: `WaitGraph` has ended them.
+ */
+export class WaitCycles {
+  private readonly runtime: Parts<'asks' | 'executor' | 'host'>;
+  /** The latest wait of a handler that does not await yet: if it awaits, it waits for this. */
+  private latest: OpenWait | undefined = undefined;
+  private latestOf: ActorCell | undefined = undefined;
+  private latestAt = Number.NaN;
+
+  constructor(runtime: WaitCycles['runtime']) {
+    this.runtime = runtime;
+  }
+
+  /** Notes the wait of the sender. True when no answer could ever come: the ask is refused. */
+  askBegins(envelope: Envelope, sender: ActorCell, target: ActorCell, cause: Envelope | undefined): boolean {
+    if (isCycle(sender, target, cause)) {
+      this.runtime.asks.refuse(envelope, new AskCycleError(pathOfCycle(sender, target, cause)));
+      return true;
+    }
+    this.note(sender, envelope);
+    if (target.isAwaiting && target !== sender)
+      this.watch(envelope, sender, (path) => this.runtime.asks.refuse(envelope, new AskCycleError(path)));
+    if (sender === target) target.putSignal({ kind: 'self-asked', envelope });
+    return false;
+  }
+
+  /** A `send` begins to wait for room. */
+  sendBegins(send: WaitingSend, sender: ActorCell): void {
+    this.note(sender, send);
+    const target = send.awaited;
+    if (target.isAwaiting || target === sender)
+      this.watch(send, sender, (path) => send.fail(new SendCycleError(path)));
+  }
+
+  private note(sender: ActorCell, wait: OpenWait): void {
+    const awaiting = sender.cold?.awaiting;
+    if (awaiting !== undefined) {
+      awaiting.latestWait = wait;
+      return;
+    }
+    this.latest = wait;
+    this.latestOf = sender;
+    this.latestAt = this.runtime.executor.coarseNow;
+  }
+
+  /** The latest wait of this handler, which begins to await: it waits for that. */
+  takeLatest(cell: ActorCell): OpenWait | undefined {
+    const { latest, latestOf } = this;
+    this.latest = undefined;
+    this.latestOf = undefined;
+    // The coarse clock stands still while a handler runs: a wait at another time is a wait of another
+    // handler.
+    return latestOf === cell && this.latestAt === this.runtime.executor.coarseNow ? latest : undefined;
+  }
+
+  /**
+   * The target waits, directly or through others, for the sender, which handles something else. If the sender
+   * goes on to await, neither can ever go on: refused when the event loop has turned once and all of them
+   * still wait.
+   */
+  private watch(wait: OpenWait, sender: ActorCell, refuse: (path: readonly string[]) => void): void {
+    if (waitsFrom(wait.awaited, sender) === undefined) return;
+    this.runtime.host.later(() => {
+      const target = wait.awaited;
+      if (!wait.isOpen || sender.cold?.awaiting?.latestWait !== wait) return;
+      const waits = waitsFrom(target, sender);
+      if (waits === undefined || !waits.every(isHeldUp)) return;
+      const path = waits.map(({ awaited }) => awaited.path);
+      refuse([target.path, ...path, target.path]);
+    });
+  }
+
+  /**
+   * An actor has asked itself. If its handler goes on to await, the answer could never come: refused as soon
+   * as the event loop has turned once without that handler having settled.
+   */
+  selfAsked(cell: ActorCell, envelope: Envelope): void {
+    const awaiting = cell.cold?.awaiting;
+    if (awaiting === undefined) return;
+    awaiting.isPinned = true;
+    this.runtime.host.later(() => {
+      if (cell.cold?.awaiting === awaiting)
+        this.runtime.asks.refuse(envelope, new AskCycleError([cell.path, cell.path]));
+    });
+  }
+}
+
+/** Whether the target itself waits, directly or through others, for the sender's present message. */
+function isCycle(sender: ActorCell, target: ActorCell, cause: Envelope | undefined): boolean {
+  if (!target.isAwaiting) return false;
+  if (target === sender) return true;
+  for (let call = cause; call?.isOpen === true; call = call.cause) if (call.sender === target) return true;
+  return false;
+}
+
+function pathOfCycle(sender: ActorCell, target: ActorCell, cause: Envelope | undefined): string[] {
+  if (target === sender) return [sender.path, sender.path];
+  const path = [target.path, sender.path];
+  for (let call = cause; call !== undefined && call.sender !== target; call = call.cause) {
+    path.push((call.sender as ActorCell).path);
+  }
+  path.push(target.path);
+  return path.reverse();
+}
+
+/** The waits that lead from one waiting actor to another: its own, that of its target, and so on. */
+function waitsFrom(waiting: ActorCell, until: ActorCell): OpenWait[] | undefined {
+  const waits: OpenWait[] = [];
+  let cell = waiting;
+  while (cell !== until) {
+    const wait = cell.cold?.awaiting?.latestWait;
+    // A cycle that was closed elsewhere leads nowhere.
+    if (wait === undefined || !wait.isOpen || waits.includes(wait)) return undefined;
+    waits.push(wait);
+    cell = wait.awaited;
+  }
+  return waits;
+}
+
+/**
+ * Only its target can end it: an ask is in the mailbox, in the stash or being handled, a send waits for the
+ * mailbox. A later reply may come from anywhere.
+ */
+function isHeldUp(wait: OpenWait): boolean {
+  if (wait.isForRoom) return true;
+  const { cold, queue } = wait.awaited;
+  if (cold?.awaiting?.envelope === wait || queue.indexOf(wait) >= 0) return true;
+  return cold?.stash?.some(({ payload }) => payload === wait) === true;
+}
