@@ -10,6 +10,7 @@ const [task = '', ...args] = process.argv.slice(2);
 /** @type {Record<string, () => Promise<number>>} */
 const tasks = {
   start: () => runBuilt('docs/examples', 'docs/examples/.test/start.js'),
+  damage: () => runBuilt('packages/wal/test', 'packages/wal/.test/damage/damage-command.js'),
   histories: () =>
     runBuilt('packages/core/test', 'packages/core/.test/mailbox/wait-histories/histories-command.js'),
   bench: () => runBuilt('bench', 'bench/dist/main.js'),

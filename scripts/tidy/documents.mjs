@@ -61,7 +61,13 @@ export function checkAdrIndex(tree) {
  * @param {Tree} tree @returns {Finding[]}
  */
 export function checkSemantics(tree) {
-  const file = 'docs/semantics.md';
+  return ['docs/semantics.md', 'docs/guarantees.md'].flatMap((file) =>
+    tree.has(file) ? checkGuarantees(tree, file) : [],
+  );
+}
+
+/** @param {Tree} tree @param {string} file @returns {Finding[]} */
+function checkGuarantees(tree, file) {
   const text = tree.text(file);
   const items = [...text.matchAll(/^(\d+)\. ([\s\S]*?)(?=\n\s*\n|\n\d+\. |\n#|\s*$(?![\s\S]))/gm)];
   return items.flatMap((item, at) => {

@@ -57,7 +57,6 @@ async function remove(folder: string, { butFolder }: { readonly butFolder: boole
   for (const path of paths) await rm(path, { recursive: true, force: true });
 }
 
-
 async function mustVerify(folder: string, storage = nodeStorage(folder)): Promise<VerifyReport> {
   const report = await verifyWal(storage);
   if (report.ok) return report;

@@ -45,7 +45,9 @@ export function addWal(program: Command, context: CommandContext): void {
     const cut =
       report.tornBytes === 0
         ? []
-        : [`${report.tornBytes} bytes after the last batch are no batch; opening the log moves them to quarantine/`];
+        : [
+            `${report.tornBytes} bytes after the last batch are no batch; opening the log moves them to quarantine/`,
+          ];
     printResult(context, flags, report, report.ok ? [`ok: ${range}, ${end}`, ...cut] : damage);
     if (!report.ok) context.exitCode = ExitCode.data;
   });

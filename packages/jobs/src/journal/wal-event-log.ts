@@ -25,9 +25,15 @@ function lineOf(event: WalEvent): readonly [LogLevel | undefined, string] {
     case 'disk-ok':
       return ['warn', 'the disk has space again'];
     case 'snapshot-failed':
-      return ['warn', `a snapshot failed, ${event.consecutiveFailures} in succession: ${String(event.error)}`];
+      return [
+        'warn',
+        `a snapshot failed, ${event.consecutiveFailures} in succession: ${String(event.error)}`,
+      ];
     case 'scrub-damage':
-      return ['error', `${event.damage.file} is damaged at byte ${event.damage.offset}: ${event.damage.reason}`];
+      return [
+        'error',
+        `${event.damage.file} is damaged at byte ${event.damage.offset}: ${event.damage.reason}`,
+      ];
     case 'callback-threw':
       return ['error', `a callback of the log threw: ${String(event.error)}`];
     case 'snapshot-made':

@@ -45,7 +45,9 @@ function decodeCopy(magic: string, bytes: Buffer, offset: number): PairedRecord 
   if (copy.length < COPY_BYTES || copy.toString('latin1', 0, 4) !== magic) return undefined;
   if (copy.readUInt32LE(4) !== crcOf(copy)) return undefined;
   const number = readUint64(copy, 8);
-  return copyOffset(number) === PAIR_OFFSET + offset ? { number, payload: Buffer.from(copy.subarray(PAYLOAD_OFFSET)) } : undefined;
+  return copyOffset(number) === PAIR_OFFSET + offset
+    ? { number, payload: Buffer.from(copy.subarray(PAYLOAD_OFFSET)) }
+    : undefined;
 }
 
 function crcOf(copy: Buffer): number {

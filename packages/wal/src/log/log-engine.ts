@@ -80,8 +80,7 @@ export class LogEngine {
       onBufferSpace: options.onBufferSpace,
       onSlow: (ms: number) => settings.onEvent({ kind: 'sync-slow', ms }),
       onCallbackThrew: (error: unknown) => settings.onEvent({ kind: 'callback-threw', error }),
-      onAcknowledged: (isSeal: boolean) =>
-        isSeal ? this.markWriter.writeNow() : this.markWriter.schedule(),
+      onAcknowledged: (isSeal: boolean) => (isSeal ? this.markWriter.writeNow() : this.markWriter.schedule()),
       onFatal: options.onFatal,
     };
     this.commitLoop = new CommitLoop(options.committer, storage, host, { sealDelayMs, fence, events });
@@ -173,8 +172,7 @@ export class LogEngine {
     const { storage } = this.settings;
     yield* this.markWriter.waitForWrite();
     const { threadBuilder } = this;
-    if (threadBuilder !== undefined)
-      yield* call<void>((done) => threadBuilder.whenEnded(() => done(null)));
+    if (threadBuilder !== undefined) yield* call<void>((done) => threadBuilder.whenEnded(() => done(null)));
     const { committer, store } = this.options;
     for (const file of [...committer.openFiles, this.markWriter.file, store.fence.file])
       yield* call<void>((done) => storage.close(file, done));

@@ -3,13 +3,13 @@
 
 import { isBlobName } from '../blob/blob-file.js';
 import { batchExtent, crcSeed, readBatchHeader } from '../format/batch.js';
-import { decodeManifest, encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
 import { encodeEpochFile } from '../format/epoch-record.js';
+import { decodeManifest, encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
 import { NO_MARK } from '../format/mark-record.js';
-import { encodeMarkFile, readMark } from '../mark/mark-file.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName } from '../format/segment-header.js';
 import { snapshotName } from '../format/snapshot-file.js';
+import { encodeMarkFile, readMark } from '../mark/mark-file.js';
 import { type Coroutine, call, promiseOf, runCoroutine } from '../storage/coroutine.js';
 import { createFile, readFile, removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import { storageOf } from '../storage/node-storage.js';

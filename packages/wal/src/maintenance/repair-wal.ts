@@ -1,6 +1,8 @@
 // Makes a corrupt directory open again by giving up the records that cannot be read. The lost ranges are
 // written into the manifest, and every damaged file is kept in quarantine/.
 
+import { claimFirstEpoch } from '../fencing/claim-epoch.js';
+import type { EpochFence } from '../fencing/epoch-fence.js';
 import {
   batchExtent,
   closeBatch,
@@ -18,15 +20,13 @@ import {
   type SegmentEntry,
   type SnapshotEntry,
 } from '../format/manifest.js';
+import { type MarkRecord, NO_MARK } from '../format/mark-record.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { decodeStoreIdentity, encodeStoreIdentity } from '../format/store-identity.js';
-import { type MarkRecord, NO_MARK } from '../format/mark-record.js';
-import { claimFirstEpoch } from '../fencing/claim-epoch.js';
-import type { EpochFence } from '../fencing/epoch-fence.js';
-import { encodeMarkFile, readMark } from '../mark/mark-file.js';
 import { nodeWalHost } from '../host/node-wal-host.js';
 import type { WalHost } from '../host/wal-host.js';
+import { encodeMarkFile, readMark } from '../mark/mark-file.js';
 import { readBatchBody } from '../recovery/scan-segment.js';
 import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
@@ -227,15 +227,13 @@ function* rewriteBatches(storage: Storage, host: WalHost, input: RewriteInput): 
           : yield* readBatchBody(storage, planned.source);
       const flags = planned.flags | (content.length === 0 ? FLAG_LINK : 0);
       const { firstLsn, count, bodyLen } = planned;
-      position = closeBatch(
-        batch,
-        bodyLen,
-        { position, firstLsn, count, epoch, flags },
-        crcSeed(entry),
-      );
+      position = closeBatch(batch, bodyLen, { position, firstLsn, count, epoch, flags }, crcSeed(entry));
       content.push(batch);
     }
-    yield* prepareSegment(storage, old.storeId, entry, { batches: Buffer.concat(content), fence: input.fence });
+    yield* prepareSegment(storage, old.storeId, entry, {
+      batches: Buffer.concat(content),
+      fence: input.fence,
+    });
     const { batch, lsn, crc } = position;
     segments.push({ ...entry, sealed: { end: bytes, batch, lsn, crc } });
   }

@@ -1,4 +1,4 @@
-// CURRENT as this process last wrote it. No replacement is made once another process has opened the directory.
+// CURRENT as this process last wrote it. It is not replaced once another process has opened the directory.
 
 import type { EpochFence } from '../fencing/epoch-fence.js';
 import { encodeManifest, type Manifest } from '../format/manifest.js';
@@ -24,4 +24,3 @@ export class ManifestFile {
     return changed;
   }
 }
-

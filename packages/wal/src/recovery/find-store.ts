@@ -1,9 +1,11 @@
 // Checks a directory without changing it, for opening and for verifying.
 
+import { readEpoch } from '../fencing/claim-epoch.js';
 import type { Position } from '../format/batch.js';
 import { crcSeed, readBatchHeader } from '../format/batch.js';
 import { assertReadable } from '../format/format-version.js';
 import { decodeManifest, type Manifest, type SegmentEntry, type SnapshotEntry } from '../format/manifest.js';
+import type { MarkRecord } from '../format/mark-record.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
 import {
   decodeSegmentHeader,
@@ -11,8 +13,6 @@ import {
   segmentName,
   segmentSeqOf,
 } from '../format/segment-header.js';
-import { readEpoch } from '../fencing/claim-epoch.js';
-import type { MarkRecord } from '../format/mark-record.js';
 import { decodeStoreIdentity } from '../format/store-identity.js';
 import { readMark } from '../mark/mark-file.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
@@ -36,8 +36,8 @@ export interface FoundStore {
 }
 
 /**
- * Undefined for a directory without a complete log. Throws WalCorruptError for a damaged log. `ownEpoch`: that of
- * the caller, if it has published one.
+ * Undefined for a directory without a complete log. Throws WalCorruptError for a damaged log. `ownEpoch`:
+ * that of the caller, if it has published one.
  */
 export function* findStore(
   storage: Storage,

@@ -1,21 +1,21 @@
 // Recovers a directory for a new process, or creates it: publishes the epoch, and only then reads the log. A
-// crash after any step is safe: the log stays as it was until CURRENT is replaced, and no file is removed before
-// that.
+// crash after any step is safe: the log stays as it was until CURRENT is replaced, and no file is removed
+// before that.
 
-import { closeBatch, crcSeed, FLAG_LINK, ORIGIN, type Position } from '../format/batch.js';
 import { claimEpoch, claimFirstEpoch } from '../fencing/claim-epoch.js';
 import type { EpochFence } from '../fencing/epoch-fence.js';
+import { closeBatch, crcSeed, FLAG_LINK, ORIGIN, type Position } from '../format/batch.js';
 import { encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
 import { type MarkRecord, NO_MARK } from '../format/mark-record.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { encodeStoreIdentity } from '../format/store-identity.js';
 import type { WalHost } from '../host/wal-host.js';
+import { encodeMarkFile, type OpenMark } from '../mark/mark-file.js';
 import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { createFile, readAt, removeIfThere } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
-import { encodeMarkFile, type OpenMark } from '../mark/mark-file.js';
 import { WalLockedError } from '../wal-error.js';
 import { assertNeverCompleted, type FoundStore, findStore, readManifest } from './find-store.js';
 import type { LogEnd, TornTail } from './scan-log.js';
@@ -86,7 +86,14 @@ function* createStore(
   const entry = { seq: nextSeq([], names), bytes: segmentBytes, salt: randomSalt(host) };
   yield* prepareSegment(storage, storeId, entry, { fence });
   yield* fence.replaceFile('MARK', encodeMarkFile(NO_MARK));
-  const manifest = { storeId, epoch: fence.epoch, start: ORIGIN, segments: [entry], snapshots: [], losses: [] };
+  const manifest = {
+    storeId,
+    epoch: fence.epoch,
+    start: ORIGIN,
+    segments: [entry],
+    snapshots: [],
+    losses: [],
+  };
   const at = { names, position: ORIGIN, offset: PAGE_BYTES, mark: NO_MARK };
   return yield* publishAndClean(storage, fence, manifest, at);
 }

@@ -1,6 +1,6 @@
 // Obsolete segments kept for their disk blocks, to be overwritten as new ones. Only those that this process
-// made: a former owner that is not quite dead may still have its own open. Their names end in .tmp, so the next
-// open removes them after a crash.
+// made: a former owner that is not quite dead may still have its own open. Their names end in .tmp, so the
+// next open removes them after a crash.
 
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
@@ -32,7 +32,12 @@ export class RecycledSegments {
   *keep(name: string): Coroutine<boolean> {
     const { storage, segmentBytes } = this.options;
     const seq = segmentSeqOf(name);
-    if (seq === undefined || seq < this.firstOwnSeq || this.names.length >= this.countMax || this.diskSpace.low !== undefined)
+    if (
+      seq === undefined ||
+      seq < this.firstOwnSeq ||
+      this.names.length >= this.countMax ||
+      this.diskSpace.low !== undefined
+    )
       return false;
     const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
     if (bytes !== segmentBytes) return false;

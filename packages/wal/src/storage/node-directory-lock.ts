@@ -1,6 +1,6 @@
 // The kernel's lock on the directory itself. Node has no flock(2), but a lock belongs to an open file
-// description: flock(1), run once on a descriptor that it inherits, leaves the lock with this process. The kernel
-// drops it with the process, in any pid namespace, and removing a file does not remove it.
+// description: flock(1), run once on a descriptor that it inherits, leaves the lock with this process. The
+// kernel drops it with the process, in any pid namespace, and removing a file does not remove it.
 
 import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';

@@ -2,8 +2,8 @@ import { statfs } from 'node:fs';
 import type { Callback } from './storage.js';
 
 /**
- * Network file systems by the type in statfs(2) of Linux. FUSE has one type for local and network file systems,
- * so it is not here.
+ * Network file systems by the type in statfs(2) of Linux. FUSE has one type for local and network file
+ * systems, so it is not here.
  */
 const NETWORK_TYPES: ReadonlyMap<number, string> = new Map([
   [0x6969, 'nfs'],

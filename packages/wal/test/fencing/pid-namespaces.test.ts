@@ -17,16 +17,19 @@ const NAMESPACE = ['--pid', '--fork', '--kill-child', '--mount-proc'];
 
 const hasNamespaces = process.platform === 'linux' && isDone('unshare', [...NAMESPACE, 'true']);
 const hasFlock = isDone('flock', ['--version']);
-const inNamespaces = hasNamespaces ? namespaces : skipped('unshare --pid is not permitted here');
-const withFlock = hasFlock ? namespaces : skipped('flock(1) is not installed');
+
+/** False, with a printed reason, where this machine lacks something. */
+function canRun(needs: { readonly namespaces: boolean; readonly flock: boolean }): boolean {
+  const missing = [
+    ...(needs.namespaces && !hasNamespaces ? ['unshare --pid is not permitted here'] : []),
+    ...(needs.flock && !hasFlock ? ['flock(1) is not installed'] : []),
+  ];
+  for (const reason of missing) console.log(`skipped: ${reason}`);
+  return missing.length === 0;
+}
 
 function isDone(command: string, args: readonly string[]): boolean {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
-}
-
-function skipped(reason: string): typeof namespaces.skip {
-  console.log(`skipped: ${reason}`);
-  return namespaces.skip;
 }
 
 class Appender implements AsyncDisposable {
@@ -85,8 +88,8 @@ async function assertInLog(dir: string, appenders: readonly Appender[]): Promise
     for (const [lsn, text] of acked) assert.is(found.get(lsn), text, `lsn ${lsn}`);
 }
 
-inNamespaces('a second process in another pid namespace is refused by the lock of the kernel', async () => {
-  if (!hasFlock) return;
+namespaces('a second process in another pid namespace is refused by the lock of the kernel', async () => {
+  if (!canRun({ namespaces: true, flock: true })) return;
   await using directory = await tempDirectory();
   const options = { flock: true, emptyPath: '' };
   await using first = new Appender(directory.path, 'first', { ...options, namespace: false });
@@ -98,7 +101,8 @@ inNamespaces('a second process in another pid namespace is refused by the lock o
   assert.is(first.errors, '', 'the first process goes on');
 });
 
-withFlock('a second process is refused after LOCK was removed by hand', async () => {
+namespaces('a second process is refused after LOCK was removed by hand', async () => {
+  if (!canRun({ namespaces: false, flock: true })) return;
   await using directory = await tempDirectory();
   const options = { flock: true, emptyPath: '', namespace: false };
   await using first = new Appender(directory.path, 'first', options);
@@ -109,9 +113,10 @@ withFlock('a second process is refused after LOCK was removed by hand', async ()
   assert.match(second.errors, /ERR_WAL_LOCKED/);
 });
 
-inNamespaces(
+namespaces(
   'without flock(1) a process whose directory was opened from another pid namespace ends with 73, and nothing acknowledged is lost',
   async () => {
+    if (!canRun({ namespaces: true, flock: false })) return;
     await using directory = await tempDirectory();
     const dir = join(directory.path, 'log');
     const emptyPath = join(directory.path, 'bin');
@@ -129,20 +134,23 @@ inNamespaces(
   },
 );
 
-namespaces('without flock(1) a removed LOCK lets a second process in, and the first ends with 73', async () => {
-  await using directory = await tempDirectory();
-  const dir = join(directory.path, 'log');
-  const emptyPath = join(directory.path, 'bin');
-  await mkdir(emptyPath);
-  const options = { namespace: false, flock: false, emptyPath };
-  await using first = new Appender(dir, 'first', options);
-  await first.untilAcked(20);
-  await rm(join(dir, 'LOCK'));
-  const second = new Appender(dir, 'second', options);
-  await second.untilAcked(20);
-  assert.is(await first.exit(), 73, second.errors);
-  await second[Symbol.asyncDispose]();
-  await assertInLog(dir, [first, second]);
-});
+namespaces(
+  'without flock(1) a removed LOCK lets a second process in, and the first ends with 73',
+  async () => {
+    await using directory = await tempDirectory();
+    const dir = join(directory.path, 'log');
+    const emptyPath = join(directory.path, 'bin');
+    await mkdir(emptyPath);
+    const options = { namespace: false, flock: false, emptyPath };
+    await using first = new Appender(dir, 'first', options);
+    await first.untilAcked(20);
+    await rm(join(dir, 'LOCK'));
+    const second = new Appender(dir, 'second', options);
+    await second.untilAcked(20);
+    assert.is(await first.exit(), 73, second.errors);
+    await second[Symbol.asyncDispose]();
+    await assertInLog(dir, [first, second]);
+  },
+);
 
 namespaces.run();

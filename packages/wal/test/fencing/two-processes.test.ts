@@ -91,7 +91,7 @@ function textsOn(disk: SimulatedDisk): Map<number, string> {
   return new Map(harness.replay(log, { from: log.firstLsn }).map(({ lsn, text }) => [lsn, text]));
 }
 
-fencing(`no acknowledged record is lost when a second process opens the directory: ${SEEDS} schedules`, () => {
+fencing('no acknowledged record is lost when a second process opens the directory', () => {
   const seen = { both: 0, first: 0, fenced: 0 };
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = new SeededRandom(seed);
@@ -112,8 +112,14 @@ fencing(`no acknowledged record is lost when a second process opens the director
     }
     first.harness.settle();
     second.harness.settle();
-    assert.ok(second.log !== undefined, `seed ${seed}: the second process opened the directory; ${second.errors.join('\n')}`);
-    assert.ok(first.harness.host.exits.every((code) => code === 73), `seed ${seed}: ${first.harness.host.exits}`);
+    assert.ok(
+      second.log !== undefined,
+      `seed ${seed}: the second process opened the directory; ${second.errors.join('\n')}`,
+    );
+    assert.ok(
+      first.harness.host.exits.every((code) => code === 73),
+      `seed ${seed}: ${first.harness.host.exits}`,
+    );
     const model = PERSISTENCE_MODELS[seed % PERSISTENCE_MODELS.length] as PersistenceModel;
     const found = textsOn(disk.afterCrash(model, seed));
     // A snapshot may have replaced the first records.
@@ -128,30 +134,33 @@ fencing(`no acknowledged record is lost when a second process opens the director
   assert.ok(seen.fenced > SEEDS / 2, `the first process was fenced in only ${seen.fenced} schedules`);
 });
 
-fencing('two processes that create a directory at the same moment lose no record that either acknowledged', () => {
-  let total = 0;
-  for (let seed = 1; seed <= SEEDS; seed += 1) {
-    const random = new SeededRandom(seed);
-    const disk = new SimulatedDisk();
-    const acknowledged: Acknowledged = new Map();
-    const processes = [1, 2].map(
-      (index) => new SimulatedProcess(`p${index}`, disk, seed + index * 1_000_000, acknowledged),
-    );
-    for (const process of processes) process.open();
-    for (let turn = 0; turn < 80; turn += 1) {
-      for (const process of processes) {
-        process.append();
-        process.run(random);
+fencing(
+  'two processes that create a directory at the same moment lose no record that either acknowledged',
+  () => {
+    let total = 0;
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const random = new SeededRandom(seed);
+      const disk = new SimulatedDisk();
+      const acknowledged: Acknowledged = new Map();
+      const processes = [1, 2].map(
+        (index) => new SimulatedProcess(`p${index}`, disk, seed + index * 1_000_000, acknowledged),
+      );
+      for (const process of processes) process.open();
+      for (let turn = 0; turn < 80; turn += 1) {
+        for (const process of processes) {
+          process.append();
+          process.run(random);
+        }
       }
+      for (const process of processes) process.harness.settle();
+      if (acknowledged.size === 0) continue;
+      total += acknowledged.size;
+      const found = textsOn(disk.afterCrash('keep', seed));
+      for (const [lsn, texts] of acknowledged)
+        assert.equal(texts, [found.get(lsn)], `seed ${seed}: lsn ${lsn}`);
     }
-    for (const process of processes) process.harness.settle();
-    if (acknowledged.size === 0) continue;
-    total += acknowledged.size;
-    const found = textsOn(disk.afterCrash('keep', seed));
-    for (const [lsn, texts] of acknowledged)
-      assert.equal(texts, [found.get(lsn)], `seed ${seed}: lsn ${lsn}`);
-  }
-  assert.ok(total > SEEDS, `only ${total} records`);
-});
+    assert.ok(total > SEEDS, `only ${total} records`);
+  },
+);
 
 fencing.run();

@@ -73,22 +73,25 @@ lifecycle('a directory on a network file system is refused (exit 73) unless it i
   harness.open({ allowNetworkFs: true });
 });
 
-lifecycle('a full disk at the opening is reported as such (exit 75), and the log opens once there is space', () => {
-  const harness = new LogHarness();
-  const log = harness.open();
-  log.append(Buffer.from('x'));
-  harness.settle();
-  harness.storage.killProcess();
-  harness.host.killProcess();
-  const { disk } = harness.storage;
-  disk.capacityBytes = disk.usedBytes;
-  const refused = harness.tryOpen();
-  assert.instance(refused, WalDiskFullError);
-  assert.is((refused as WalDiskFullError).exitCode, 75);
-  assert.match((refused as Error).message, /free at least \d+ bytes/);
-  disk.capacityBytes = Number.POSITIVE_INFINITY;
-  assert.is(harness.open().durableLsn, 1);
-});
+lifecycle(
+  'a full disk at the opening is reported as such (exit 75), and the log opens once there is space',
+  () => {
+    const harness = new LogHarness();
+    const log = harness.open();
+    log.append(Buffer.from('x'));
+    harness.settle();
+    harness.storage.killProcess();
+    harness.host.killProcess();
+    const { disk } = harness.storage;
+    disk.capacityBytes = disk.usedBytes;
+    const refused = harness.tryOpen();
+    assert.instance(refused, WalDiskFullError);
+    assert.is((refused as WalDiskFullError).exitCode, 75);
+    assert.match((refused as Error).message, /free at least \d+ bytes/);
+    disk.capacityBytes = Number.POSITIVE_INFINITY;
+    assert.is(harness.open().durableLsn, 1);
+  },
+);
 
 lifecycle('a failed sync calls `onFatal`, exits with 74 and acknowledges no record', () => {
   let armed = false;

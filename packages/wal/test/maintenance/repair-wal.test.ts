@@ -33,6 +33,42 @@ function repaired(harness: LogHarness, acceptLoss: boolean): RepairReport {
   );
 }
 
+repairs('a missing segment is named, and its records up to the mark are lost', () => {
+  const writer = new LogHarness();
+  const log = writer.open({ segmentBytes: 65_536, firstSegmentBytes: 65_536 });
+  for (let index = 0; index < 7; index += 1) log.append(Buffer.from(textOf(index)));
+  writer.settle();
+  writer.advance(60);
+  const files = writer.storage.disk.files();
+  files.delete('wal-0000000001.seg');
+  const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files), seed: 2 });
+  assert.instance(harness.tryOpen(), WalCorruptError);
+  for (const acceptLoss of [false, true]) {
+    const report = repaired(harness, acceptLoss);
+    assert.is(report.recordsKept, 0);
+    assert.equal(report.missing, ['wal-0000000001.seg']);
+    assert.equal(
+      report.lost.map(({ from, to }) => [from, to]),
+      [[1, 7]],
+    );
+  }
+  assert.is(harness.open().nextLsn, 8);
+});
+
+repairs('a missing or damaged EPOCH or MARK is made anew without a loss', () => {
+  for (const name of ['EPOCH', 'MARK']) {
+    for (const content of [undefined, Buffer.alloc(100, 7)]) {
+      const files = filesOfLog();
+      if (content === undefined) files.delete(name);
+      else files.set(name, content);
+      const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files) });
+      assert.instance(harness.tryOpen(), WalCorruptError, name);
+      assert.equal(repaired(harness, true).lost, []);
+      assert.is(harness.replay(harness.open()).length, 40, name);
+    }
+  }
+});
+
 repairs('damage is given up only with `acceptLoss`, and the LSNs of lost records are not reused', () => {
   const files = filesOfLog();
   flip(files, 'wal-0000000002.seg', 4_096 + 60);

@@ -16,7 +16,7 @@ function markedLsn(harness: LogHarness): number | undefined {
 
 function appended(count: number): LogHarness {
   const harness = new LogHarness();
-  const log = harness.open();
+  const log = harness.open({ segmentBytes: 65_536, firstSegmentBytes: 65_536 });
   for (let index = 0; index < count; index += 1) {
     log.append(Buffer.from(`record ${index}`));
     harness.settle();
