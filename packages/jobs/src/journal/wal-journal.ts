@@ -44,8 +44,8 @@ function checkDisk({ dir, freeBytesSoft, segmentBytes = 64 * MIB }: WalOptions, 
   const soft = freeBytesSoft ?? Math.max(1024 * MIB, 4 * segmentBytes);
   if (dir === undefined || soft === 0) return done(null);
   diskBytes(dir, (error, bytes) => {
-    // A folder that cannot be looked at is reported by the log itself.
-    if (error !== null || bytes >= soft) done(null);
+    // A folder that cannot be looked at is reported by the log itself; a pseudo file system has no size.
+    if (error !== null || bytes === 0 || bytes >= soft) done(null);
     else done(new LogDiskTooSmallError(dir, bytes, soft));
   });
 }
