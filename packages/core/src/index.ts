@@ -28,6 +28,7 @@ export type { Actor, ProtocolContext, ProtocolSpec, Ref } from './define/protoco
 export type { SpawnOptions } from './define/spawn-options.js';
 export type {
   Backoff,
+  ChildFailure,
   Directive,
   RestartType,
   Strategy,

@@ -24,6 +24,7 @@ export class Asks implements ReplyPort {
     | 'host'
     | 'invoker'
     | 'ready'
+    | 'unreturned'
     | 'waitCycles'
     | 'waitGraph'
     | 'wheel'
@@ -79,6 +80,10 @@ export class Asks implements ReplyPort {
     ready.running = running;
     ready.isAfterAwait = false;
     invoker.envelope = envelope;
+  }
+
+  replied(value: unknown): void {
+    if (this.runtime.unreturned.count !== 0) this.runtime.unreturned.returned(value);
   }
 
   reply(envelope: Envelope, value: unknown): void {
