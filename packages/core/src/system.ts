@@ -5,6 +5,7 @@ import type { AnyDefinition, HandlerMap, SpawnParameters } from './define/actor-
 import { defineActor } from './define/define-actor.js';
 import type { SpawnOptions } from './define/spawn-options.js';
 import { boundedError, messageOf } from './errors/bounded-error.js';
+import { toError } from './errors/thrown-value.js';
 import type { EventListener } from './event-stream.js';
 import { TimeSlice } from './executor/time-slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
@@ -14,6 +15,7 @@ import { describeActivity } from './inspect/describe-activity.js';
 import { inspectActor } from './inspect/inspect-actor.js';
 import { liveTreeText } from './inspect/live-tree-text.js';
 import { INSPECT } from './inspect-symbol.js';
+import { InstalledMiddleware, wrappedHost } from './middleware/install-middleware.js';
 import { nodeHost } from './node-host.js';
 import { callback, checkOption, checkOptionNames, oneOf } from './option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
@@ -63,7 +65,7 @@ export interface ActorSystem extends AsyncDisposable {
   spawnPool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolRef<D>;
   /** Starts a supervision tree; siblings in order, each supervisor before its children. */
   start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D>;
-  /** Like `ref.ask`, with a deadline of its own. */
+  /** Like `ref.ask`, with a deadline of its own, or a signal. */
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
   /** The living actor of that name, if there is one. */
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined;
@@ -126,7 +128,7 @@ const DRAIN_WITHIN_MS_DEFAULT = 30_000;
 
 export function createSystem(options: SystemOptions = {}): ActorSystem {
   const settings = settingsOf(options);
-  return new System(options.host ?? nodeHost, settings, options);
+  return new System(wrappedHost(options.host ?? nodeHost, settings.middleware), settings, options);
 }
 
 class System implements ActorSystem {
@@ -134,6 +136,7 @@ class System implements ActorSystem {
   readonly whenStopped: Promise<SystemReport>;
   private readonly runtime: Runtime;
   private readonly ending: Shutdown;
+  private readonly installed: InstalledMiddleware;
   private cause: Error | undefined = undefined;
   private messageHistory: readonly string[] = [];
 
@@ -147,11 +150,24 @@ class System implements ActorSystem {
       stopped = resolve;
     });
     const actors = { stop: () => this.stopActors(), kill: () => this.killActors() };
-    this.ending = new Shutdown(this.name, host, actors, () => stopped(this.report()));
+    this.installed = new InstalledMiddleware((thrown) => {
+      const error = boundedError(toError(thrown));
+      this.runtime.log.write('error', `the end of a middleware threw: ${messageOf(error)}`, { error });
+    });
+    this.ending = new Shutdown(this.name, host, actors, () => {
+      this.installed.dispose();
+      stopped(this.report());
+    });
     this.runtime.guardian.ensureCold().onStopped.push(() => {
       this.close();
       this.ending.actorsStopped();
     });
+    try {
+      this.installed.install(this, settings.middleware);
+    } catch (error) {
+      void this.shutdown();
+      throw error;
+    }
   }
 
   spawn<D extends AnyDefinition>(definition: D, ...[options]: SpawnParameters<D, SpawnOptions>): ActorRef<D> {
@@ -169,7 +185,7 @@ class System implements ActorSystem {
 
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
     checkRefArgument('ask.ref', ref);
-    return (ref as unknown as CellRef).askAs(undefined, options?.withinMs) as AskMethods<H>;
+    return (ref as unknown as CellRef).askAs(undefined, options) as AskMethods<H>;
   }
 
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {

@@ -10,6 +10,7 @@ import {
   type HandlerMap,
   type HandlersFor,
   type LooseSpec,
+  type MakeState,
   type NoPhases,
   PHASE_HOOKS,
   type WithPhases,
@@ -41,7 +42,7 @@ export function defineActor<
 }
 
 /** A definition whose types its maker knows. */
-export function makeDefinition(name: string, spec: object): AnyDefinition {
+export function makeDefinition(name: string, spec: object, makeState?: MakeState): AnyDefinition {
   const loose = spec as LooseSpec;
   checkDefinition(name, loose);
   const handlerNames = [
@@ -67,6 +68,7 @@ export function makeDefinition(name: string, spec: object): AnyDefinition {
     '~spec': loose,
     '~refClass': makeRefClass(handlerNames),
     '~handlerNames': handlerNames,
+    '~makeState': makeState,
   };
   return definition;
 }

@@ -34,10 +34,11 @@ export class RestartSequence {
 
   /** A state function that throws is a failure like any other: the parent decides. */
   makeState(cell: ActorCell): void {
-    const make = cell.type.spec.state;
-    if (make === undefined) return;
+    const { definition, spec } = cell.type;
+    const withContext = definition['~makeState'];
+    if (spec.state === undefined && withContext === undefined) return;
     try {
-      cell.state = make(cell.args);
+      cell.state = withContext === undefined ? spec.state?.(cell.args) : withContext(cell.args, cell);
     } catch (error) {
       this.runtime.failures.failed(cell, error, -1, undefined, { hook: 'state' });
     }
@@ -63,7 +64,7 @@ export class RestartSequence {
     cell.markFailed();
     const restart: Restart = { kind: 'restart', report, stage: 'children' };
     cold.ending = restart;
-    cold.abort?.abort();
+    cell.abortHandlers('the actor is restarting');
     if (cold.awaiting?.envelope !== undefined) this.runtime.asks.failed(cold.awaiting.envelope, report.error);
     cell.clearAwaiting();
     cold.awaiting?.onAbandoned?.();
