@@ -62,6 +62,22 @@ export type RuntimeEvent =
     }
   | { readonly kind: 'system-stopping'; readonly cause: Error | undefined };
 
+const KINDS: Readonly<Record<RuntimeEvent['kind'], true>> = {
+  spawned: true,
+  stopped: true,
+  failed: true,
+  restarted: true,
+  'dead-letter': true,
+  suspended: true,
+  resumed: true,
+  'stale-context': true,
+  'long-turn': true,
+  'queue-delay': true,
+  stuck: true,
+  'system-stopping': true,
+};
+export const EVENT_KINDS: readonly string[] = Object.keys(KINDS);
+
 export const STOP_REASONS = ['stopped', 'drained', 'killed', 'failed'] as const;
 /** How an actor ended. */
 export type StopReason = (typeof STOP_REASONS)[number];

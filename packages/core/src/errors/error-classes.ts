@@ -78,6 +78,30 @@ export class AskTimeoutError extends TroupeError {
   }
 }
 
+/** There was no room before the deadline of a send. The text says what the target was doing. */
+export class SendTimeoutError extends TroupeError {
+  readonly code = 'ERR_SEND_TIMEOUT';
+  readonly target: string;
+  readonly waitedMs: number;
+  readonly targetState: string;
+  constructor(target: string, message: string, waitedMs: number, targetState: string) {
+    super(`${target}.${message}: no room within ${Math.round(waitedMs)} ms; the target is ${targetState}`);
+    this.target = target;
+    this.waitedMs = waitedMs;
+    this.targetState = targetState;
+  }
+}
+
+/** The reason of a signal: the work is not wanted any more, or its actor ends. */
+export class AbortedError extends TroupeError {
+  readonly code = 'ERR_ABORTED';
+  readonly path: string;
+  constructor(path: string, why: string) {
+    super(`${path}: aborted: ${why}`);
+    this.path = path;
+  }
+}
+
 /** The ask would have waited for an actor that itself waits for the asker. */
 export class AskCycleError extends TroupeError {
   readonly code = 'ERR_ASK_CYCLE';

@@ -5,7 +5,7 @@ import { recordSlowestMessage } from '../inspect/record-slowest-message.js';
 import type { HandlerResultReceiver } from '../invoker/message-invoker.js';
 import { UnsettledHandler } from '../invoker/unsettled-handler.js';
 import type { Stashed } from '../mailbox/stashes.js';
-import { type Envelope, enveloped, isEnveloped } from '../message/envelope.js';
+import { type Envelope, isEnveloped } from '../message/envelope.js';
 
 /** Takes the result of a handler: a value, a promise, an error; and messages that end without a handler. */
 export class HandlerResults implements HandlerResultReceiver<ActorCell> {
@@ -58,6 +58,7 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
     const { envelope, error, stashed } = call;
     recordSlowestMessage(cell, call.what, this.runtime.executor.now() - call.startedAt);
     if (error !== undefined) {
+      if (this.runtime.asks.hasEndedByAbort(envelope, error.thrown)) return;
       const asked = stashed === undefined ? envelope : this.askOfStashed(cell, stashed);
       this.failed(cell, error.thrown, call.handler, asked);
     } else if (envelope?.resolve !== undefined) {
@@ -77,7 +78,7 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
 
   expired(cell: ActorCell, envelope: Envelope): void {
     this.runtime.invoker.discount();
-    this.runtime.deadLetters.undelivered(cell, enveloped(envelope.handler), envelope, 'expired');
+    this.runtime.deadLetters.notBegun(cell, envelope);
   }
 
   /** To the head of the mailbox again. */

@@ -18,8 +18,17 @@ export class LifecycleHooks {
    * Calls a hook if there is one; `then` follows at once, or in a later turn when the hook is asynchronous.
    */
   run(cell: ActorCell, name: HookName, rest: unknown[], then: Continuation): void {
-    const hook = cell.type.spec[name] as Hook | undefined;
-    const call = new UnsettledHandler(name, -1, undefined, this.runtime.executor.coarseNow, then);
+    this.call(cell, name, cell.type.spec[name] as Hook | undefined, rest, then);
+  }
+
+  call(
+    cell: ActorCell,
+    what: string,
+    hook: Hook | undefined,
+    rest: readonly unknown[],
+    then: Continuation,
+  ): void {
+    const call = new UnsettledHandler(what, -1, undefined, this.runtime.executor.coarseNow, then);
     if (hook !== undefined) {
       try {
         const result = hook(cell, ...rest) as PromiseLike<unknown> | undefined;

@@ -245,6 +245,7 @@ export class MessageHooks {
         const ms = this.timeSince(startedAt);
         hookContext.isCutOff = limit?.isCutOff ?? false;
         const failure = limit?.failureOf(error) ?? error;
+        if (failure === error && this.hasEndedByAbort(settled, hookContext, error, ms)) return;
         if (failure !== undefined) this.failedLate(settled, hookContext, failure.thrown, ms, stashed);
         else if (stashed !== undefined) this.leaveAsHeld(settled, hookContext);
         else this.handled(settled, hookContext, value, ms);
@@ -267,6 +268,19 @@ export class MessageHooks {
     if ((cell.type.pipeline as Pipeline).wantsHandled)
       runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'handled', reply, ms });
     if (hookContext.envelope !== undefined) this.runtime.asks.answer(hookContext.envelope, reply);
+  }
+
+  /** The asker has given up, and so has the handler. */
+  private hasEndedByAbort(
+    cell: ActorCell,
+    hookContext: MessageHookContext,
+    error: { readonly thrown: unknown } | undefined,
+    ms: number,
+  ): boolean {
+    if (error === undefined || !this.runtime.asks.hasEndedByAbort(hookContext.envelope, error.thrown))
+      return false;
+    runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'abandoned', ms });
+    return true;
   }
 
   /** A stashed message that is in the mailbox again will be handled: the failure is the actor's alone. */

@@ -291,6 +291,13 @@ export class FakeWorker {
     );
   }
 
+  /** Ends that were answered as too late. */
+  stale(): string[] {
+    return this.received.flatMap((message) =>
+      message.kind === 'stale' ? message.items.map((one) => `${one.job}.${one.attempt}`) : [],
+    );
+  }
+
   /** Reports ends, and grants `returned` more jobs. */
   report(ends: readonly AttemptEnd[], returned = ends.length, runMs?: number): void {
     this.granted += returned;

@@ -23,8 +23,7 @@ export class SystemMetrics {
     this.now = now;
   }
 
-  /** Returns the function that detaches it. */
-  attach(system: ActorSystem, middleware: readonly Middleware[]): () => void {
+  observe(system: ActorSystem, middleware: readonly Middleware[]): Disposable {
     const detachAll: (() => void)[] = [];
     const observe: Observe = (observable, read, labels) => {
       const callback = (result: ObservableResult): void => result.observe(read(), labels);
@@ -40,8 +39,10 @@ export class SystemMetrics {
     this.observeExecutor(system, observe);
     for (const one of middleware) this.observeMetrics((one as Partial<MetricSource>).metrics ?? [], observe);
     detachAll.push(this.countEvents(system));
-    return () => {
-      for (const detach of detachAll) detach();
+    return {
+      [Symbol.dispose]: () => {
+        for (const detach of detachAll) detach();
+      },
     };
   }
 

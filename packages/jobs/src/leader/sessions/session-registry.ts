@@ -185,6 +185,7 @@ export class SessionRegistry {
         for (const end of ends) this.attempts.report(session, end);
         session.cpu = clampShare(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;
+        session.reportedOverrun = message.overrun ?? 0;
         session.attemptsEnded(ends.length, message.runMs);
         // Totals only rise: a report that was overtaken changes nothing (ADR 0403).
         session.granted = Math.max(session.granted, credit.jobs);
