@@ -1,4 +1,5 @@
 import { OptionError } from '../errors/error-classes.js';
+import { INSPECT } from '../inspect-symbol.js';
 import type { EnteredPhase } from '../lifecycle/phase-transitions.js';
 import { AWAITING, FAULT } from '../mailbox/status-word.js';
 import { enveloped } from '../message/envelope.js';
@@ -69,6 +70,14 @@ class CellTimer extends TimerNode implements ActorTimer {
 
   override expire(): void {
     this.timers.fire(this);
+  }
+
+  toJSON(): string {
+    return 'timer';
+  }
+
+  [INSPECT](): string {
+    return 'timer';
   }
 }
 

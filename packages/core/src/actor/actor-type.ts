@@ -1,3 +1,4 @@
+import { legalNameOf } from '../actor-name-rule.js';
 import { type AnyDefinition, type LooseSpec, PHASE_HOOKS } from '../define/actor-definition.js';
 import type { Delivery } from '../mailbox/delivery.js';
 import { LEVELS } from '../mailbox/levelled-queue.js';
@@ -43,6 +44,8 @@ export class ActorType implements MailboxSettings {
   readonly spec: LooseSpec;
   readonly pipeline: Pipeline | undefined;
   readonly phase: string | undefined;
+  /** The name of the definition as a part of a path. */
+  readonly pathName: string;
   /** Some phase has an `enter` or `exit`. */
   readonly hasPhaseHooks: boolean;
   private readonly phases: Map<string, ActorType>;
@@ -59,6 +62,7 @@ export class ActorType implements MailboxSettings {
     this.runtime = runtime;
     this.delivery = runtime.delivery;
     this.definition = definition;
+    this.pathName = legalNameOf(definition.name);
     this.spec = spec;
     this.pipeline = pipeline;
     this.phase = phase ?? Object.keys(spec.phases ?? {})[0];

@@ -127,6 +127,9 @@ type Message<F> = F extends (ctx: never, ...payload: infer Payload) => infer Rep
 type KeysOfAll<U> = U extends unknown ? Exclude<Extract<keyof U, string>, keyof PhaseHooks<never>> : never;
 type HandlerIn<U, K extends string> = U extends Readonly<Record<K, infer F>> ? F : never;
 
+/** Makes the state of one incarnation from its arguments and its context. */
+export type MakeState = (args: unknown, ctx: ActorContext) => unknown;
+
 /** Some definition, whatever its handlers, state and arguments. */
 export interface AnyDefinition {
   readonly name: string;
@@ -138,6 +141,8 @@ export interface AnyDefinition {
   readonly '~spec': LooseSpec;
   readonly '~refClass': RefClass;
   readonly '~handlerNames': readonly string[];
+  /** Makes a state that needs the context, instead of the specification's `state`. */
+  readonly '~makeState'?: MakeState | undefined;
   /** Of a pool: the definition of its routees. */
   readonly '~routees'?: AnyDefinition;
 }
@@ -147,6 +152,8 @@ export interface ActorDefinition<H extends HandlerMap = HandlerMap, S = never, A
   extends AnyDefinition {
   /** The typed ref of the actor, from inside one of its handlers. */
   self(ctx: ActorContext<S>): ActorRef<this>;
+  /** Whether it is the ref of an actor of this definition, or of a pool or router of such. */
+  is(ref: unknown): ref is ActorRef<this>;
   readonly '~handlers'?: H;
   readonly '~args'?: (args: A) => void;
   readonly '~state'?: (state: S) => void;

@@ -1,6 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import { MisuseError } from '../errors/error-classes.js';
 import type { ActorRef } from '../ref/actor-ref.js';
+import { CellRef } from '../ref/cell-ref.js';
 import { makeRefClass } from '../ref/make-ref-class.js';
 import {
   type ActorDefinition,
@@ -9,6 +10,7 @@ import {
   type HandlerMap,
   type HandlersFor,
   type LooseSpec,
+  type MakeState,
   type NoPhases,
   PHASE_HOOKS,
   type WithPhases,
@@ -40,7 +42,7 @@ export function defineActor<
 }
 
 /** A definition whose types its maker knows. */
-export function makeDefinition(name: string, spec: object): AnyDefinition {
+export function makeDefinition(name: string, spec: object, makeState?: MakeState): AnyDefinition {
   const loose = spec as LooseSpec;
   checkDefinition(name, loose);
   const handlerNames = [
@@ -60,9 +62,13 @@ export function makeDefinition(name: string, spec: object): AnyDefinition {
       }
       return cell.ref as unknown as ActorRef<typeof definition>;
     },
+    is(ref): ref is ActorRef<typeof definition> {
+      return ref instanceof CellRef && ref['~isOf'](definition);
+    },
     '~spec': loose,
     '~refClass': makeRefClass(handlerNames),
     '~handlerNames': handlerNames,
+    '~makeState': makeState,
   };
   return definition;
 }

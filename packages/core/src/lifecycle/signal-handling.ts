@@ -113,6 +113,8 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
         return this.runNotificationHook(cell, 'terminated', [{ ref: signal.ref, reason: signal.reason }]);
       case 'self-asked':
         return this.runtime.waitCycles.selfAsked(cell, signal.envelope);
+      case 'name-changed':
+        return this.nameChanged(cell, signal.run);
       case 'idle':
         return this.runNotificationHook(cell, 'idle', []);
       case 'phase-changed':
@@ -120,6 +122,14 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
       default:
         return signal satisfies never;
     }
+  }
+
+  private nameChanged(cell: ActorCell, run: () => void): void {
+    if (cell.isStopping) return;
+    this.runtime.hooks.call(cell, 'watchName', run, [], (settled, { error }) => {
+      if (error !== undefined)
+        this.runtime.failures.failed(settled, error.thrown, -1, undefined, { hook: 'watchName' });
+    });
   }
 
   private runNotificationHook(cell: ActorCell, hook: 'terminated' | 'idle', rest: unknown[]): void {

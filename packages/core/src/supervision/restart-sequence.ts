@@ -1,5 +1,6 @@
 import { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
+import { endNameWatches } from '../actor/name-watches.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { Restart } from '../lifecycle/ending-stage.js';
 import { endsWithIncarnation } from '../lifecycle/runtime-signal.js';
@@ -33,10 +34,11 @@ export class RestartSequence {
 
   /** A state function that throws is a failure like any other: the parent decides. */
   makeState(cell: ActorCell): void {
-    const make = cell.type.spec.state;
-    if (make === undefined) return;
+    const { definition, spec } = cell.type;
+    const withContext = definition['~makeState'];
+    if (spec.state === undefined && withContext === undefined) return;
     try {
-      cell.state = make(cell.args);
+      cell.state = withContext === undefined ? spec.state?.(cell.args) : withContext(cell.args, cell);
     } catch (error) {
       this.runtime.failures.failed(cell, error, -1, undefined, { hook: 'state' });
     }
@@ -62,7 +64,7 @@ export class RestartSequence {
     cell.markFailed();
     const restart: Restart = { kind: 'restart', report, stage: 'children' };
     cold.ending = restart;
-    cold.abort?.abort();
+    cell.abortHandlers('the actor is restarting');
     if (cold.awaiting?.envelope !== undefined) this.runtime.asks.failed(cold.awaiting.envelope, report.error);
     cell.clearAwaiting();
     cold.awaiting?.onAbandoned?.();
@@ -110,6 +112,7 @@ export class RestartSequence {
     cell.takeOver(old);
     cell.cold = cold;
     old.cold = undefined;
+    old.refuseState();
     old.ref.cell = cell;
     ready.slots.put(cell.slot, cell);
     if (events.hasListeners) events.publish({ kind: 'restarted', path: cell.path, restarts: cold.restarts });
@@ -123,6 +126,7 @@ export class RestartSequence {
     timers.endIncarnation(old);
     stashes.unstash(old);
     deathWatch.forget(old);
+    endNameWatches(old);
     suspensions.endOwn(old);
     cold.endIncarnation();
     cold.signals = cold.signals.filter((signal) => !endsWithIncarnation(signal));

@@ -82,28 +82,34 @@ function spawnStage(test: TestSystem, name: string, to: Ref<Stage>, fan: number,
   return test.system.spawn(Forwarder, { name });
 }
 
-for (const fan of [1, 5]) {
-  pipelines(
-    `three stages with fan-out ${fan} and an asynchronous last one: each mailbox has at most its capacity and the sends of one message`,
-    async () => {
-      await using test = createTestSystem();
-      const depths = new Depths(test);
-      const sink = spawnSlowSink(test);
-      const second = spawnStage(test, 'second', sink, fan, depths);
-      const first = spawnStage(test, 'first', second, fan, depths);
-      const MESSAGES = 200;
-      for (let n = 0; n < MESSAGES; n += 1) first.tell.put(n);
-      await test.advance(5);
-      assert.ok(depths.now(first) > MESSAGES / 2, 'the first stage waits: pressure has travelled up to it');
-      await test.advance(2 * MESSAGES * fan * fan);
-      assert.is(await test.ask(sink).handled(), MESSAGES * fan * fan);
-      for (const stage of [second, sink]) {
-        assert.ok(depths.of(stage) <= CAPACITY + fan, `${stage.path} had ${depths.of(stage)} messages`);
-        assert.ok(depths.of(stage) > CAPACITY, `${stage.path} was never full`);
-      }
-    },
-  );
+/** Runs messages through three stages, and checks the longest mailbox of the second and the last. */
+async function runStages(fan: number): Promise<void> {
+  await using test = createTestSystem();
+  const depths = new Depths(test);
+  const sink = spawnSlowSink(test);
+  const second = spawnStage(test, 'second', sink, fan, depths);
+  const first = spawnStage(test, 'first', second, fan, depths);
+  const MESSAGES = 200;
+  for (let n = 0; n < MESSAGES; n += 1) first.tell.put(n);
+  await test.advance(5);
+  assert.ok(depths.now(first) > MESSAGES / 2, 'the first stage waits: pressure has travelled up to it');
+  await test.advance(2 * MESSAGES * fan * fan);
+  assert.is(await test.ask(sink).handled(), MESSAGES * fan * fan);
+  for (const stage of [second, sink]) {
+    assert.ok(depths.of(stage) <= CAPACITY + fan, `${stage.path} had ${depths.of(stage)} messages`);
+    assert.ok(depths.of(stage) > CAPACITY, `${stage.path} was never full`);
+  }
 }
+
+pipelines(
+  'three stages, one message for each, an asynchronous last one: no mailbox above its capacity and the sends of one message',
+  () => runStages(1),
+);
+
+pipelines(
+  'three stages, five messages for each, an asynchronous last one: no mailbox above its capacity and the sends of one message',
+  () => runStages(5),
+);
 
 pipelines('a server that is asked all the time is muted by its slow log', async () => {
   await using test = createTestSystem({ askWithinMs: 1e6 });

@@ -12,11 +12,13 @@ type Step =
   | { readonly ask: string; readonly steps?: readonly Step[]; readonly isAwaited?: boolean }
   | { readonly send: string; readonly steps?: readonly Step[] }
   | { readonly suspendUntilRoomAt: string }
-  | { readonly elapse: number };
+  | { readonly elapse: number }
+  | { readonly stashFor: number };
 
 /** Actors of capacity 1 that do what their messages say, and note the errors of their waits. */
 class ScriptedActors {
   readonly errors: Error[] = [];
+  private readonly stashed = new Set<Step>();
   private readonly test: TestSystem;
   private readonly refs = new Map<string, ActorRef<ReturnType<ScriptedActors['define']>>>();
 
@@ -37,7 +39,14 @@ class ScriptedActors {
     return defineActor('scripted', {
       handlers: {
         async run(ctx, steps: readonly Step[]): Promise<string> {
+          const [first] = steps;
+          if (first !== undefined && 'stashFor' in first && actors.stashes(first)) {
+            ctx.stash();
+            ctx.after(first.stashFor, actors.ref(ctx.path.slice(1))).unstash();
+            return 'stashed';
+          }
           for (const step of steps) {
+            if ('stashFor' in step) continue;
             if ('elapse' in step)
               await new Promise<void>((done) => void actors.test.host.setTimer(step.elapse, done));
             else if ('suspendUntilRoomAt' in step)
@@ -52,9 +61,18 @@ class ScriptedActors {
           }
           return 'done';
         },
+        unstash: (ctx) => ctx.unstash(),
       },
       mailbox: { capacity: 1 },
+      stashMax: 10,
     });
+  }
+
+  /** Each such step stashes its message once. */
+  private stashes(step: Step): boolean {
+    const isFirst = !this.stashed.has(step);
+    this.stashed.add(step);
+    return isFirst;
   }
 
   private note(wait: Promise<unknown>): Promise<void> {
@@ -172,6 +190,18 @@ cycles('a suspension until its own mailbox has room ends', async () => {
   actors.ref('a').tell.run([{ suspendUntilRoomAt: 'a' }]);
   for (let i = 0; i < 3; i += 1) actors.ref('a').tell.run([]);
   await settleAll(test);
+});
+
+cycles('an ask in the stash of its target is part of a cycle', async () => {
+  await using test = createTestSystem();
+  const actors = new ScriptedActors(test, 'ab');
+  // b has stashed the ask of a, and asks a before it unstashes.
+  actors.ref('a').tell.run([{ ask: 'b', steps: [{ stashFor: 100 }] }]);
+  await test.settle();
+  actors.ref('b').tell.run([{ ask: 'a' }]);
+  await settleAll(test);
+  assert.is(actors.errors.length, 1);
+  assert.instance(actors.errors[0], AskCycleError);
 });
 
 cycles.run();
