@@ -1,4 +1,4 @@
-// timeout: 180s
+// timeout: 300s
 import { chmod, copyFile, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CertificateAuthority } from '@troupe/transport/testing';
