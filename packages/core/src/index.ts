@@ -28,12 +28,14 @@ export type { Actor, ProtocolContext, ProtocolSpec, Ref } from './define/protoco
 export type { SpawnOptions } from './define/spawn-options.js';
 export type {
   Backoff,
+  ChildFailure,
   Directive,
   RestartType,
   Strategy,
   SupervisionPolicy,
 } from './define/supervision-policy.js';
 export {
+  AbortedError,
   ActorFailedError,
   AskCycleError,
   AskTimeoutError,
@@ -47,6 +49,7 @@ export {
   NoRouteeError,
   OptionError,
   SendCycleError,
+  SendTimeoutError,
   StaleContextError,
   SystemStoppedError,
   ThrownValueError,
@@ -83,6 +86,7 @@ export type {
   AnyRef,
   AskMethods,
   AskOptions,
+  CallMethods,
   OfferMethods,
   RefOf,
   SendMethods,

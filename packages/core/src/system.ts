@@ -60,9 +60,9 @@ export interface StopOptions {
 export interface ActorSystem extends AsyncDisposable {
   readonly name: string;
   /**
-   * Resolves when the system has stopped, for any cause. Never rejects. A failure that stopped the system, and
-   * at which no code looks by this or by `shutdown`, is reported on stderr, and the exit code of the process
-   * becomes 70.
+   * Resolves when the system has stopped, for any cause. Never rejects. A failure that stopped the system,
+   * and at which no code looks by this or by `shutdown`, is reported on stderr, and the exit code of the
+   * process becomes 70.
    */
   readonly whenStopped: Promise<SystemReport>;
   spawn<D extends AnyDefinition>(definition: D, ...options: SpawnParameters<D, SpawnOptions>): ActorRef<D>;
@@ -70,7 +70,7 @@ export interface ActorSystem extends AsyncDisposable {
   spawnPool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolRef<D>;
   /** Starts a supervision tree; siblings in order, each supervisor before its children. */
   start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D>;
-  /** Like `ref.ask`, with a deadline of its own. */
+  /** Like `ref.ask`, with a deadline of its own, or a signal. */
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
   /** The living actor of that name, if there is one. */
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined;
@@ -197,7 +197,7 @@ class System implements ActorSystem {
 
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
     checkRefArgument('ask.ref', ref);
-    return (ref as unknown as CellRef).askAs(undefined, options?.withinMs) as AskMethods<H>;
+    return (ref as unknown as CellRef).askAs(undefined, options) as AskMethods<H>;
   }
 
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {

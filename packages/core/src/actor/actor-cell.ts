@@ -1,14 +1,25 @@
 import type { ActorContext, Logger, ResumeOn, SuspensionToken } from '../define/actor-context.js';
 import type { AnyDefinition, HandlerMap, SpawnParameters } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
-import { MisuseError, StaleContextError } from '../errors/error-classes.js';
+import { AbortedError, MisuseError, StaleContextError } from '../errors/error-classes.js';
 import { INSPECT } from '../inspect-symbol.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import { Mailbox } from '../mailbox/mailbox.js';
+import { cancelAll } from '../message/cancellation.js';
 import { Failure } from '../message/expected-failure.js';
+import { HandlerSignals } from '../message/handler-signals.js';
 import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
-import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
+import type {
+  ActorRef,
+  AnyRef,
+  AskMethods,
+  AskOptions,
+  OfferMethods,
+  RefOf,
+  SendMethods,
+  TellMethods,
+} from '../ref/actor-ref.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { checkRefArgument } from '../ref/check-ref-argument.js';
 import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
@@ -160,10 +171,35 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   get signal(): AbortSignal {
+    const { asks } = this.type.runtime;
+    const envelope = asks.messageOf(this);
+    const signals = this.ensureHandlerSignals();
+    const signal = signals.signalOf(envelope === undefined ? undefined : asks.askedBy(envelope));
+    const why = this.reasonToEnd();
+    if (why !== undefined) signals.abortAll(new AbortedError(this.path, why));
+    return signal;
+  }
+
+  ensureHandlerSignals(): HandlerSignals {
     const cold = this.ensureCold();
-    cold.abort ??= new AbortController();
-    if (!this.isCurrent) cold.abort.abort();
-    return cold.abort.signal;
+    cold.handlerSignals ??= new HandlerSignals();
+    return cold.handlerSignals;
+  }
+
+  /** The incarnation ends at once: its handlers should end, and with them its asks and waiting sends. */
+  abortHandlers(why: string): void {
+    const { handlerSignals, waits } = this.ensureCold();
+    const open = waits?.cancellable() ?? [];
+    if (handlerSignals === undefined && open.length === 0) return;
+    const reason = new AbortedError(this.path, why);
+    handlerSignals?.abortAll(reason);
+    cancelAll(open, reason);
+  }
+
+  /** Why its handlers should end; undefined while they need not. Hooks of the end are part of the end. */
+  private reasonToEnd(): string | undefined {
+    if (!this.isCurrent) return 'the actor has been restarted or stopped';
+    return this.cold?.ending?.stage === 'current-message' ? 'the actor is stopping' : undefined;
   }
 
   get log(): Logger {
@@ -253,7 +289,15 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
-    return (ref as unknown as CellRef).askAs(this, options?.withinMs) as AskMethods<H>;
+    return (ref as unknown as CellRef).askAs(this, options) as AskMethods<H>;
+  }
+
+  send<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): SendMethods<H> {
+    return (ref as unknown as CellRef).sendAs(this, options) as SendMethods<H>;
+  }
+
+  offer<H extends HandlerMap>(ref: RefOf<H>): OfferMethods<H> {
+    return (ref as unknown as CellRef).offerAs(this) as OfferMethods<H>;
   }
 
   after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H> {
@@ -298,11 +342,14 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   later<T>(): LaterReply<T> {
-    return new LaterReply<T>(this.type.runtime.asks);
+    const { asks } = this.type.runtime;
+    return new LaterReply<T>(asks, asks.messageOf(this));
   }
 
   fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail> {
-    return new Failure(code, detail as Detail);
+    const failure = new Failure(code, detail as Detail);
+    this.type.runtime.unreturned.made(this, failure);
+    return failure;
   }
 
   override toString(): string {

@@ -8,6 +8,7 @@ import type { Suspension } from '../lifecycle/suspensions.js';
 import { NO_SLOT } from '../mailbox/mailbox.js';
 import type { OpenWaits } from '../mailbox/open-waits.js';
 import type { Stash } from '../mailbox/stashes.js';
+import type { HandlerSignals } from '../message/handler-signals.js';
 import type { Middleware } from '../middleware/middleware.js';
 import type { StopReason } from '../runtime-event.js';
 import type { FailureReport } from '../supervision/failure-report.js';
@@ -44,7 +45,7 @@ export class ColdState {
   stash: Stash | undefined = undefined;
   /** Only of actors whose phases have hooks. */
   phase: EnteredPhase | undefined = undefined;
-  abort: AbortController | undefined = undefined;
+  handlerSignals: HandlerSignals | undefined = undefined;
   isHardLimitReported = false;
   ending: Ending | undefined = undefined;
   /** The failure that its parent has not decided about yet. */
@@ -73,8 +74,8 @@ export class ColdState {
     this.deferredSignals = undefined;
     this.awaiting = undefined;
     this.spareUnsettledHandler = undefined;
+    this.handlerSignals = undefined;
     this.waits = undefined;
-    this.abort = undefined;
     this.ending = undefined;
     this.failure = undefined;
     this.watching = undefined;

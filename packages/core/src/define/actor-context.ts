@@ -1,7 +1,16 @@
 import type { Failure } from '../message/expected-failure.js';
 import type { LaterReply } from '../message/later-reply.js';
 import type { ResumeCondition, SuspendReason } from '../message/suspend-reason.js';
-import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
+import type {
+  ActorRef,
+  AnyRef,
+  AskMethods,
+  AskOptions,
+  OfferMethods,
+  RefOf,
+  SendMethods,
+  TellMethods,
+} from '../ref/actor-ref.js';
 import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
 import type { PoolOptions } from '../routing/pool.js';
 import type { PoolRef } from '../routing/router-ref.js';
@@ -48,7 +57,9 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
   /** The present phase; undefined for an actor without phases. */
   readonly phase: Phase | undefined;
   /**
-   * Fires when the actor is asked to stop, is killed or restarted. A listener that throws is an uncaught
+   * The signal of the message at hand: fires when its asker has given up or its deadline has passed, and when
+   * the actor is asked to stop, is killed or restarted. The signal of an ask fires no more after its reply.
+   * `signal.reason` is the asker's reason, or an error of this package. A listener that throws is an uncaught
    * exception.
    */
   readonly signal: AbortSignal;
@@ -94,6 +105,8 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
   /** Sends in this actor's name; needed after an `await`, where the runtime cannot know which actor runs. */
   tell<H extends HandlerMap>(ref: RefOf<H>): TellMethods<H>;
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
+  send<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): SendMethods<H>;
+  offer<H extends HandlerMap>(ref: RefOf<H>): OfferMethods<H>;
 
   /** Sends the message once, `ms` from now. Ends with this incarnation of the actor. */
   after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H>;
@@ -116,5 +129,6 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
   suspend(reason: SuspendReason, until?: ResumeOn): SuspensionToken;
   /** A reply to give later: return it from the handler. */
   later<T>(): LaterReply<T>;
+  /** A failure to reply with: `return ctx.fail('insufficient')`. One that is not returned is warned of. */
   fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail>;
 }

@@ -64,7 +64,7 @@ export class RestartSequence {
     cell.markFailed();
     const restart: Restart = { kind: 'restart', report, stage: 'children' };
     cold.ending = restart;
-    cold.abort?.abort();
+    cell.abortHandlers('the actor is restarting');
     if (cold.awaiting?.envelope !== undefined) this.runtime.asks.failed(cold.awaiting.envelope, report.error);
     cell.clearAwaiting();
     cold.awaiting?.onAbandoned?.();

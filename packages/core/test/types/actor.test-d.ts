@@ -9,7 +9,9 @@ import {
   type Delivered,
   defineActor,
   type Failure,
+  type Gathered,
   type HandlersOf,
+  type PoolRef,
   type StopReason,
 } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
@@ -272,3 +274,35 @@ function anyContext(ctx: ActorContext<unknown>): void {
   ctx.become('checked when it is called');
 }
 defineActor('helped', { handlers: { go: (ctx) => anyContext(ctx) }, phases: { one: {} } });
+
+// Options of asks and sends, on every ref.
+const total: Promise<number> = lamp.with({ withinMs: 50, signal: AbortSignal.timeout(5) }).ask.dim(2);
+const sent: Promise<void> = lamp.with({ withinMs: 50 }).send.switch('me');
+void total;
+void sent;
+// @ts-expect-error there is no such option
+lamp.with({ within: 50 });
+// @ts-expect-error a tell waits for nothing that could be limited
+lamp.with({ withinMs: 50 }).tell.switch('me');
+// @ts-expect-error a wrong payload
+void lamp.with({}).ask.dim('2');
+declare const lamps: PoolRef<typeof Lamp>;
+const pooled: Promise<number> = lamps.with({ withinMs: 50 }).ask.dim(2);
+const gathered: Promise<readonly Gathered<number>[]> = lamps
+  .gather({ signal: AbortSignal.timeout(5) })
+  .dim(2);
+void pooled;
+void gathered;
+defineActor('caller', {
+  handlers: {
+    async call(ctx): Promise<number> {
+      const outcome: 'accepted' | 'full' | 'closed' = ctx.offer(lamp).switch('me');
+      await ctx.send(lamp, { withinMs: 5, signal: ctx.signal }).switch(outcome);
+      // @ts-expect-error there is no such option
+      await ctx.send(lamp, { deadline: 5 }).switch('me');
+      // @ts-expect-error there is no such message
+      ctx.offer(lamp).swtich('me');
+      return ctx.ask(lamp, { withinMs: 5, signal: ctx.later<number>().signal }).dim(2);
+    },
+  },
+});
