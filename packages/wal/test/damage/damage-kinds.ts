@@ -46,7 +46,7 @@ export const DAMAGE_KINDS: Readonly<Record<string, Damage>> = {
   'pages of the open segment zeroed': (files, { open }, random) =>
     changed(files, open.name, (bytes) => {
       const from = PAGE * (1 + random.below((open.end - PAGE) / PAGE));
-      return bytes.fill(0, from, from + 2 * PAGE);
+      return bytes.fill(0, from, Math.min(bytes.length, from + 2 * PAGE));
     }),
   'last three pages zeroed': (files, { open }) =>
     changed(files, open.name, (bytes) => bytes.fill(0, Math.max(PAGE, open.end - BATCHES_OF_THREE))),
