@@ -1,6 +1,6 @@
 // Two locks: the kernel's on the directory, where flock(1) is installed, and LOCK, an exclusively created
-// file that names its owner and is taken over when that process is gone. An owner that neither of them shows is
-// stopped by its epoch (adr/0211).
+// file that names its owner and is taken over when that process is gone. An owner that neither of them
+// shows is stopped by its epoch (adr/0211).
 
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
