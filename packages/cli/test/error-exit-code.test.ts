@@ -14,6 +14,7 @@ const failures = suite('failures');
 const REFUSALS: Readonly<Record<RefusalCode, number>> = {
   ERR_QUEUE_FULL: 75,
   ERR_SUBMIT_WINDOW_FULL: 75,
+  ERR_SUBMIT_RATE: 75,
   ERR_PAYLOAD_TOO_LARGE: 65,
   ERR_PAYLOAD_LOST: 66,
   ERR_KEY_CONFLICT: 65,

@@ -1,6 +1,7 @@
 import { TimedHeap } from '../collections/timed-heap.js';
 import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
+import { IdentityUsages } from './identity-usage.js';
 import { Job, type JobEnd, type JobState, type OwnerState } from './jobs/job.js';
 import { JobTable } from './jobs/job-table.js';
 import { StoredPolicy } from './jobs/stored-policy.js';
@@ -39,6 +40,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
   /** Payload bytes of queued and running jobs. */
   liveBytes = 0;
   resultBytes = 0;
+  /** Payload bytes of dead letters: they stay in memory, so that a dead letter can be redriven. */
+  deadBytes = 0;
+  /** Counted as the records are applied, and so equal after every replay. */
+  readonly usages = new IdentityUsages();
   producerCheckAt = 0;
   limits: LedgerLimits;
   readonly jobs = new JobTable<State>();
@@ -101,10 +106,11 @@ export class Ledger<State extends OwnerState = OwnerState> {
           record.producer,
           new Producer(record.producer, record.client, record.token, record.at),
         );
+        this.usages.of(record.client).producers += 1;
         this.nextProducer = Math.max(this.nextProducer, record.producer + 1);
         return undefined;
       case 'producer_drop':
-        for (const no of record.producers) this.producers.delete(no);
+        for (const no of record.producers) this.dropProducer(no);
         return undefined;
       case 'limits':
         this.limits = record;
@@ -140,7 +146,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     policy.jobs += 1;
     this.accepted += 1;
     this.counts.queued += 1;
-    this.liveBytes += payload.length;
+    this.addLive(job);
     if (seq !== 0) producer.addSubmit(seq, no, low, at);
     if (key === '') return job;
     this.keys.add({
@@ -187,8 +193,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     job.failure = record.failure ?? job.failure;
     job.worker = '';
     this.setState(job, 'dead');
-    // The payload stays: a dead job can be redriven.
-    this.liveBytes -= job.payload.length;
+    this.removeLive(job);
     this.recordEnd(job, { at: record.at, result: undefined, reason: record.reason, failure: job.failure });
     return job;
   }
@@ -216,7 +221,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
       job.failures = 0;
       job.crashes = 0;
       job.dueAt = 0;
-      this.liveBytes += job.payload.length;
+      this.removeDead(job);
+      this.addLive(job);
       this.setState(job, 'queued');
     }
     this.compactDead();
@@ -242,7 +248,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
 
   private finish(job: Job<State>, state: 'done' | 'cancelled', end: JobEnd): void {
     this.setState(job, state);
-    this.liveBytes -= job.payload.length;
+    this.removeLive(job);
     job.payload = '';
     job.failure = undefined;
     job.worker = '';
@@ -256,6 +262,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
     const { keep } = job.policy;
     if (job.state === 'dead') {
       this.dead.push(end.at + keep.deadMs, job, job.no);
+      this.deadBytes += job.payload.length;
+      this.usages.addDead(job.client, job.policy.exec, job.payload.length);
       return;
     }
     this.resultBytes += end.result?.length ?? 0;
@@ -276,7 +284,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (at < this.producerCheckAt) return;
     this.producerCheckAt = at + PRODUCER_CHECK_MS;
     for (const producer of this.producers.values()) {
-      if (producer.lastAt + this.limits.keyWindowMs <= at) this.producers.delete(producer.no);
+      if (producer.lastAt + this.limits.keyWindowMs <= at) this.dropProducer(producer.no);
     }
   }
 
@@ -295,7 +303,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
   }
 
   /** Drops the job of this number, which shares its template with the one given. */
-  private drop(no: number, { policy, state, client, key }: Job<State>): void {
+  private drop(no: number, template: Job<State>): void {
+    const { policy, state, client, key } = template;
+    // A dead letter has no template but itself.
+    if (state === 'dead') this.removeDead(template);
     this.jobs.remove(no);
     policy.jobs -= 1;
     this.counts[state] -= 1;
@@ -303,6 +314,36 @@ export class Ledger<State extends OwnerState = OwnerState> {
     // The key of a done job stays, so that it is not done again; a job without a result may be submitted anew
     // (ADR 0408).
     if (key !== '' && state !== 'done') this.keys.free(windowKey(client, policy.exec, key), no);
+  }
+
+  /** A queued or running job. Also for jobs from a snapshot. */
+  addLive({ client, payload }: Job<State>): void {
+    this.liveBytes += payload.length;
+    const usage = this.usages.of(client);
+    usage.jobs += 1;
+    usage.jobBytes += payload.length;
+  }
+
+  private removeLive({ client, payload }: Job<State>): void {
+    this.liveBytes -= payload.length;
+    const usage = this.usages.of(client);
+    usage.jobs -= 1;
+    usage.jobBytes -= payload.length;
+    this.usages.sweep(client, usage);
+  }
+
+  private removeDead({ client, policy, payload }: Job<State>): void {
+    this.deadBytes -= payload.length;
+    this.usages.removeDead(client, policy.exec, payload.length);
+  }
+
+  private dropProducer(no: number): void {
+    const producer = this.producers.get(no);
+    if (producer === undefined) return;
+    this.producers.delete(no);
+    const usage = this.usages.of(producer.client);
+    usage.producers -= 1;
+    this.usages.sweep(producer.client, usage);
   }
 
   private setState(job: Job<State>, to: JobState): void {

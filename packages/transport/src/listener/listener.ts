@@ -38,7 +38,7 @@ export interface ListenerOptions {
 
 /** For logs and metrics. Texts of a peer are escaped. */
 export type ListenerEvent =
-  | { readonly kind: 'refused'; readonly remote: string; readonly cause: 'limits' | 'penalty' }
+  | { readonly kind: 'refused'; readonly remote: string; readonly cause: 'limits' | 'draining' }
   | { readonly kind: 'tls-failed'; readonly remote: string; readonly error: Error }
   | {
       readonly kind: 'closed';
@@ -92,7 +92,7 @@ export class Listener implements ListenHandler {
     this.auth = auth;
     this.servesMinimal = options.servesMinimal ?? (profile === 'trusted' && auth.kind === 'none');
     this.admission = new ConnectionAdmission(this.limits);
-    this.framePermission = new FramePermission(this.limits, options.actions ?? new Map());
+    this.framePermission = new FramePermission(options.actions ?? new Map());
     this.server = options.net.listen({ address, tls, tlsHandshakeMs: this.limits.tlsHandshakeMs }, this);
     if (!isLocal(address) && options.insecure === true) this.warnInsecure(address);
   }
@@ -159,9 +159,9 @@ export class Listener implements ListenHandler {
 
   admit(remote: string): 'accept' | 'reject' | 'drop' {
     const verdict =
-      this.drainTimer === null ? this.admission.accept(remote, this.options.clock.now()) : 'drop';
+      this.drainTimer === null ? this.admission.accept(remote) : 'drop';
     if (verdict !== 'accept') {
-      this.options.onEvent?.({ kind: 'refused', remote, cause: verdict === 'reject' ? 'limits' : 'penalty' });
+      this.options.onEvent?.({ kind: 'refused', remote, cause: verdict === 'reject' ? 'limits' : 'draining' });
     }
     return verdict;
   }

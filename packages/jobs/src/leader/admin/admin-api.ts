@@ -10,6 +10,7 @@ import type { LeaderContext, LeaderJob } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { JobListing } from './job-listing.js';
+import { nearQuotas, tableUses } from './table-usage.js';
 
 const REASON_CHARS_MAX = 500;
 const FORBIDDEN: AdminAnswer = { kind: 'forbidden', needed: 'observe on leader.observe' };
@@ -110,6 +111,8 @@ export class AdminApi {
       liveBytes: ledger.liveBytes,
       keys: ledger.keys.size,
       diskLow,
+      tables: tableUses(this.context),
+      nearQuotas: nearQuotas(this.context),
       workers: [...fleet.sessions.values()].map((session) => this.workerView(session)),
     };
   }

@@ -146,6 +146,7 @@ function decodeProducer(ledger: Ledger, read: LedgerByteReader): void {
     producer.addSubmit(read.int(), read.int(), producer.low, producer.lastAt);
   }
   ledger.producers.set(producer.no, producer);
+  ledger.usages.of(producer.client).producers += 1;
 }
 
 function encodeKey(entry: KeyEntry, out: ByteWriter): void {
