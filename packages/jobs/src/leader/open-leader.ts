@@ -48,8 +48,10 @@ export function openLeader(
     },
   };
   const { host, observe, onFatal } = options;
-  const start = (journal: Journal): void =>
-    done(null, new Leader({ ledger, journal, lsn: lastLsn, host, limits, times, observe, onFatal }));
+  const start = (journal: Journal): void => {
+    const leader = new Leader({ ledger, journal, lsn: lastLsn, host, limits, times, observe, onFatal });
+    leader.restore(() => done(null, leader));
+  };
   options.openJournal(reader, (error, journal) => {
     if (journal === undefined) return done(error);
     if (!ledger.balanced) {

@@ -64,8 +64,8 @@ export class KeyWindow {
    * Entries are in the order of their age: the window is the same for all, and the ledger's time never goes
    * back.
    */
-  expire(now: number): void {
-    for (;;) {
+  expire(now: number, expiriesMax: number): void {
+    for (let left = expiriesMax; left > 0; left -= 1) {
       const oldest = this.byAge.peek();
       if (oldest === undefined || oldest.expiresAt > now) return;
       this.byAge.shift();

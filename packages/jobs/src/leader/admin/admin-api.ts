@@ -28,7 +28,7 @@ export class AdminApi {
     this.context = context;
     this.leaseWatch = leaseWatch;
     this.listing = new JobListing(
-      (job) => this.jobView(job),
+      (job) => (this.isExpired(job) ? undefined : this.jobView(job)),
       (session, call, views) => this.answer(session, call, { kind: 'jobs', views }),
     );
   }
@@ -45,7 +45,7 @@ export class AdminApi {
         return this.cancel(session, call, request.job, request.reason);
       case 'inspect': {
         const job = this.context.ledger.jobs.get(request.job);
-        if (job === undefined || !session.permits('observe', job))
+        if (job === undefined || this.isExpired(job) || !session.permits('observe', job))
           return this.answer(session, call, { kind: 'unknown', job: request.job });
         return this.answer(session, call, { kind: 'job', view: this.jobView(job) });
       }
@@ -66,7 +66,7 @@ export class AdminApi {
   private cancel(session: ClientSession, call: number, no: number, reason: string): void {
     const { ledger } = this.context;
     const job = ledger.jobs.get(no);
-    if (job === undefined || !session.permits('cancel', job))
+    if (job === undefined || this.isExpired(job) || !session.permits('cancel', job))
       return this.answer(session, call, { kind: 'unknown', job: no });
     if (job.pending) return this.context.whenApplied(() => this.cancel(session, call, no, reason));
     if (job.end !== undefined) return this.answer(session, call, { kind: 'cancelled', state: job.state });
@@ -92,7 +92,8 @@ export class AdminApi {
       return this.context.whenApplied(() => this.redriveOrPurge(session, call, type, numbers));
     }
     const dead = [...new Set(jobs)].filter(
-      (job): job is LeaderJob => job?.state === 'dead' && session.permits('admin', job),
+      (job): job is LeaderJob =>
+        job?.state === 'dead' && !this.isExpired(job) && session.permits('admin', job),
     );
     if (dead.length === 0) return this.answer(session, call, { kind: 'count', count: 0 });
     for (const job of dead) job.pending = true;
@@ -115,6 +116,10 @@ export class AdminApi {
       nearQuotas: nearQuotas(this.context),
       workers: [...fleet.sessions.values()].map((session) => this.workerView(session)),
     };
+  }
+
+  private isExpired(job: LeaderJob): boolean {
+    return this.context.ledger.isExpired(job, this.context.recordTime);
   }
 
   private jobView(job: LeaderJob): JobView {

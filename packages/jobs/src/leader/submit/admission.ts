@@ -92,7 +92,7 @@ function checkKey(
 ): Admission | undefined {
   if (uncommitted.keys.has(key)) return WAIT;
   const entry = context.ledger.keys.get(key);
-  if (entry !== undefined) {
+  if (entry !== undefined && entry.expiresAt > context.recordTime) {
     if (entry.hash === payloadHash('', item.payload)) return { verdict: 'duplicate', key, job: entry.job };
     return refuse('ERR_KEY_CONFLICT', `key '${item.key}' belongs to a job with another payload`, 0);
   }
