@@ -259,6 +259,7 @@ interface FakeWorkerOptions {
   readonly held: readonly AttemptRef[];
   readonly heartbeatToken?: string;
   readonly creditMax?: number;
+  readonly access?: PeerAccess;
 }
 
 /** One worker session, driven by the test. */
@@ -286,6 +287,7 @@ export class FakeWorker {
       },
       {
         creditMax: options.creditMax,
+        access: options.access,
         write: (message) => {
           this.received.push(message);
           this.onReceived(message);

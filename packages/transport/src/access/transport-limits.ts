@@ -43,6 +43,8 @@ export interface TransportLimits {
   readonly inFlightMax: number;
   readonly inFlightBytesMax: number;
   readonly creditMax: number;
+  /** Events about peers that were refused or broke off before they were known. */
+  readonly eventsPerSecondMax: number;
   /** Jobs a second that one identity may submit to a leader; `Infinity`: no limit. */
   readonly submitsPerSecond: number;
   readonly submitsBurst: number;
@@ -80,6 +82,7 @@ const PUBLIC: TransportLimits = Object.freeze({
   inFlightMax: 1_024,
   inFlightBytesMax: 8 * MIB,
   creditMax: 1_024,
+  eventsPerSecondMax: 20,
   submitsPerSecond: 10_000,
   submitsBurst: 20_000,
 });
