@@ -1,6 +1,14 @@
 // Actors made from a reducer, a class and a generator, and streams into and out of an actor.
 import assert from 'node:assert/strict';
-import { createSystem, fromActor, fromClass, fromGenerator, fromReducer, toActor } from '@troupe/core';
+import {
+  type ClassContext,
+  createSystem,
+  fromActor,
+  fromClass,
+  fromGenerator,
+  fromReducer,
+  toActor,
+} from '@troupe/core';
 
 type Change = { readonly kind: 'add'; readonly n: number } | { readonly kind: 'clear' };
 const Total = fromReducer(
@@ -11,8 +19,13 @@ const Total = fromReducer(
 
 class Log {
   private readonly lines: string[] = [];
+  private readonly ctx: ClassContext<Log>;
+  /** The context is a second argument: for timers, children, asks, and the actor's own ref. */
+  constructor(_args: undefined, ctx: ClassContext<Log>) {
+    this.ctx = ctx;
+  }
   write(line: string): void {
-    this.lines.push(line);
+    this.lines.push(`${this.ctx.path} ${line}`);
   }
   async size(): Promise<number> {
     return this.lines.length;

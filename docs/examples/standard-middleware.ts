@@ -1,9 +1,8 @@
 // The standard middleware for a whole system, for a subtree, and for one definition.
 import { strict as assert } from 'node:assert';
-import { defineActor } from '@troupe/core';
+import { createSystem, defineActor } from '@troupe/core';
 import {
   circuitBreaker,
-  createInstrumentedSystem,
   deadline,
   idempotency,
   logging,
@@ -33,7 +32,7 @@ const Gateway = defineActor('gateway', {
 });
 
 const logger = recordingLogger();
-await using system = createInstrumentedSystem({
+await using system = createSystem({
   name: 'shop',
   middleware: [telemetry(), logging({ logger, redact: ['card'] }), deadline()],
 });

@@ -8,31 +8,25 @@ const Light = defineActor('light', {
   handlers: { greens: (ctx) => ctx.state.greens },
   phases: {
     red: {
-      turn(ctx) {
-        ctx.state.greens += 1;
-        ctx.become('green');
-        ctx.after(30_000, Light.self(ctx), { key: 'turn' }).turn();
-      },
+      enter: (ctx) => void ctx.after(60_000, Light.self(ctx)).turn(),
+      turn: (ctx) => ctx.become('green'),
     },
     green: {
-      turn(ctx) {
-        ctx.become('red');
-        ctx.after(60_000, Light.self(ctx), { key: 'turn' }).turn();
+      enter(ctx) {
+        ctx.state.greens += 1;
+        ctx.after(30_000, Light.self(ctx), { key: 'turn' }).turn(); // ends with the phase
       },
       pedestrian(ctx) {
         ctx.after(5_000, Light.self(ctx), { key: 'turn' }).turn(); // replaces the armed timer
       },
+      turn: (ctx) => ctx.become('red'),
     },
-  },
-  started(ctx) {
-    ctx.after(60_000, Light.self(ctx), { key: 'turn' }).turn();
   },
 });
 
 await using world = createTestSystem();
 const light = world.system.spawn(Light, { name: 'light' });
 await world.advance(60 * 60_000);
-const hour = light.ask.greens();
-await world.settle();
-assert.equal(await hour, 40);
-console.log(`${await hour} times green in an hour\n${world.system.tree()}`);
+const greens = await world.ask(light).greens();
+assert.equal(greens, 40);
+console.log(`${greens} times green in an hour\n${world.system.tree()}`);

@@ -4,6 +4,10 @@ import type { Case, RunContext, Suite, Trial } from '../runner/suite.js';
 import { type Build, buildWithout, featureNames, optionsWithout } from './features/build-without-feature.js';
 
 const BATCH = 500;
+/** Several times the capacity of the mailboxes. */
+const PIPELINE_BATCH = 10_000;
+/** The same build with mailboxes that grow. */
+const UNBOUNDED = 'unbounded';
 
 type MakeSide = (core: typeof Core, system: Core.ActorSystem) => Side;
 
@@ -74,6 +78,78 @@ const burst: MakeSide = (core, system) => {
   };
 };
 
+/** Three stages with mailboxes of the default capacity, the last one with `await null`. */
+function pipeline(core: typeof Core, system: Core.ActorSystem, overflow: Core.OverflowPolicy): Side {
+  const mailbox = { overflow };
+  const Last = core.defineActor('last', {
+    state: () => ({ seen: 0, target: 0, done: (_seen: number): void => undefined }),
+    handlers: {
+      async put(ctx, _n: number) {
+        await null;
+        ctx.state.seen += 1;
+        if (ctx.state.seen === ctx.state.target) ctx.state.done(ctx.state.seen);
+      },
+      expect(ctx, { count, done }: { readonly count: number; readonly done: (seen: number) => void }) {
+        Object.assign(ctx.state, { seen: 0, target: count, done });
+      },
+    },
+    mailbox,
+  });
+  const last = system.spawn(Last);
+  const Middle = core.defineActor('middle', {
+    handlers: {
+      put(_ctx, n: number) {
+        last.tell.put(n);
+      },
+    },
+    mailbox,
+  });
+  const middle = system.spawn(Middle);
+  const First = core.defineActor('first', {
+    handlers: {
+      produce(ctx, left: number) {
+        middle.tell.put(left);
+        if (left > 1) First.self(ctx).tell.produce(left - 1);
+      },
+    },
+    mailbox,
+  });
+  const first = system.spawn(First);
+  return {
+    batchSize: PIPELINE_BATCH,
+    run: (batches) =>
+      new Promise((done) => {
+        last.tell.expect({ count: batches * PIPELINE_BATCH, done });
+        first.tell.produce(batches * PIPELINE_BATCH);
+      }),
+  };
+}
+
+/** Back-pressure between asynchronous stages, in the place of mailboxes that grow; both in one process. */
+const asyncPipeline: Case = {
+  benchmark: 'asyncPipeline',
+  unit: 'messages',
+  note: 'three stages with capacity 1,000, the last one with `await null`; `unbounded` has mailboxes that grow; the ratio must be 0.9 or more',
+  systems: ['troupe', UNBOUNDED],
+  repeat: { warmups: 0, iterations: 1, budgetMs: 1_000 },
+  async prepare({ system: name, scale }) {
+    const build = await buildWithout(undefined);
+    const bounded = await open(build, {}, (core, system) => pipeline(core, system, 'mute-sender'));
+    const unbounded =
+      name === UNBOUNDED
+        ? await open(build, {}, (core, system) => pipeline(core, system, 'grow'))
+        : undefined;
+    const trial = alternatingTrial(bounded, unbounded, scale);
+    return {
+      run: () => trial.run(),
+      async close() {
+        await bounded.end();
+        await unbounded?.end();
+      },
+    };
+  },
+};
+
 async function open(
   build: Build,
   options: Core.SystemOptions,
@@ -118,10 +194,11 @@ function featureCase(benchmark: string, note: string, make: MakeSide): Case {
 export const suite: Suite = {
   name: 'features',
   title: 'cost of each feature: a ratio of 0.95 is 5 % less CPU time per message in a build without it',
-  systems: ['troupe', ...featureNames],
+  systems: ['troupe', ...featureNames, UNBOUNDED],
   rounds: 7,
   cases: [
     featureCase('wakeUp', 'two actors with one message in flight', wakeUp),
     featureCase('burst', 'bursts of 500 messages into one mailbox', burst),
+    asyncPipeline,
   ],
 };

@@ -1,5 +1,4 @@
-import { type ActorRef, type ActorSystem, defineActor } from '@troupe/core';
-import { createInstrumentedSystem } from '@troupe/middleware';
+import { type ActorRef, type ActorSystem, createSystem, defineActor } from '@troupe/core';
 import { alternatingTrial, type Side } from '../runner/alternating-trial.js';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
 import { missingStack, stackNames, stacks } from './middleware/middleware-stacks.js';
@@ -63,11 +62,11 @@ function sideOf(system: ActorSystem, work: Work): Side {
 /** A system with the stack and one without middleware in one process. The reference runs alone. */
 function trialOf({ system: name, scale, round }: RunContext, work: Work): Trial {
   const withStack = (): ActorSystem | undefined =>
-    name === 'troupe' ? undefined : createInstrumentedSystem({ middleware: stacks[name]?.() ?? [] });
+    name === 'troupe' ? undefined : createSystem({ middleware: stacks[name]?.() ?? [] });
   // Two equal systems differ by a few per cent, depending on their order of creation, which alternates by
   // round.
   const early = round % 2 === 0 ? undefined : withStack();
-  const reference = createInstrumentedSystem();
+  const reference = createSystem();
   const stacked = early ?? withStack();
   const trial = alternatingTrial(
     sideOf(reference, work),

@@ -29,6 +29,7 @@ const EXIT_CODES: Readonly<Record<string, Known>> = {
     exitCode: ExitCode.retryLater,
     advice: 'submit again with the same --idempotency-key',
   },
+  ERR_CALL_WAIT: { exitCode: ExitCode.retryLater, advice: 'is the leader running? see troupe check' },
   ERR_JOB_WAIT: { exitCode: ExitCode.retryLater, advice: 'see troupe await' },
   ERR_JOB_FAILED: { exitCode: ExitCode.jobFailed, advice: 'see troupe dlq show' },
   ERR_JOB_CANCELLED: { exitCode: ExitCode.jobFailed },

@@ -69,7 +69,10 @@ failures('an error message with line breaks is printed as one line', () => {
 
 failures('characters without a shape and marks of direction in a message are escaped', () => {
   for (const code of ['200b', '200f', '061c', '2060', 'feff', '00ad', '180e', '3164'])
-    assert.is(exitFailureOf(new Error(`a${String.fromCodePoint(Number.parseInt(code, 16))}b`)).message, `a\\u${code}b`);
+    assert.is(
+      exitFailureOf(new Error(`a${String.fromCodePoint(Number.parseInt(code, 16))}b`)).message,
+      `a\\u${code}b`,
+    );
   assert.is(exitFailureOf(new Error('a\u{e0041}b')).message, 'a\\u{e0041}b');
   assert.is(exitFailureOf(new Error('naïve — Ωmega 日本 ✓')).message, 'naïve — Ωmega 日本 ✓');
 });

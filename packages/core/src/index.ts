@@ -1,4 +1,4 @@
-export { type ClassOptions, fromClass, type MethodHandlers } from './adapt/from-class.js';
+export { type ClassContext, type ClassOptions, fromClass, type MethodHandlers } from './adapt/from-class.js';
 export { type Dialogue, fromGenerator, type GeneratorHandlers } from './adapt/from-generator.js';
 export { fromReducer, type ReducerHandlers, type ReducerOptions } from './adapt/from-reducer.js';
 export { type MessagesFor, type ToActorOptions, toActor } from './adapt/pipe-to-actor.js';
@@ -16,6 +16,7 @@ export type {
   HandlersOf,
   MailboxOptions,
   NoPhases,
+  PhaseHooks,
   PhasesFor,
   SpawnParameters,
   StateOf,
@@ -27,12 +28,14 @@ export type { Actor, ProtocolContext, ProtocolSpec, Ref } from './define/protoco
 export type { SpawnOptions } from './define/spawn-options.js';
 export type {
   Backoff,
+  ChildFailure,
   Directive,
   RestartType,
   Strategy,
   SupervisionPolicy,
 } from './define/supervision-policy.js';
 export {
+  AbortedError,
   ActorFailedError,
   AskCycleError,
   AskTimeoutError,
@@ -46,6 +49,7 @@ export {
   NoRouteeError,
   OptionError,
   SendCycleError,
+  SendTimeoutError,
   StaleContextError,
   SystemStoppedError,
   ThrownValueError,
@@ -66,6 +70,7 @@ export type { LaterReply } from './message/later-reply.js';
 export type { ResumeCondition, SuspendReason } from './message/suspend-reason.js';
 export type {
   DeadLetterView,
+  Installation,
   MessageView,
   Middleware,
   Outcome,
@@ -80,6 +85,7 @@ export type {
   AnyRef,
   AskMethods,
   AskOptions,
+  CallMethods,
   OfferMethods,
   RefOf,
   SendMethods,

@@ -66,6 +66,8 @@ export const callback: OptionRule = rule('a function', (value) => typeof value =
 
 export const flag: OptionRule = rule('true or false', (value) => typeof value === 'boolean');
 
+export const abortSignal: OptionRule = rule('an AbortSignal', (value) => value instanceof AbortSignal);
+
 export const name: OptionRule = rule('a name', (value) => typeof value === 'string' && value.length > 0);
 
 export function text(bytesMax: number): OptionRule {

@@ -1,13 +1,10 @@
 import type { ActorCell } from './actor/actor-cell.js';
-import { isOf } from './actor/name-registry.js';
-import { actorPath } from './actor-name-rule.js';
+import type { OnNameChange } from './actor/name-watches.js';
 import type { SuspensionToken } from './define/actor-context.js';
 import type { AnyDefinition, HandlerMap, SpawnParameters } from './define/actor-definition.js';
-import { checkIsDefinition } from './define/check-definition.js';
 import { defineActor } from './define/define-actor.js';
 import type { SpawnOptions } from './define/spawn-options.js';
 import { boundedError, messageOf } from './errors/bounded-error.js';
-import { OptionError } from './errors/error-classes.js';
 import { toError } from './errors/thrown-value.js';
 import type { EventListener } from './event-stream.js';
 import { TimeSlice } from './executor/time-slice.js';
@@ -17,15 +14,17 @@ import type { ActorView, InspectOptions } from './inspect/actor-view.js';
 import { describeActivity } from './inspect/describe-activity.js';
 import { inspectActor } from './inspect/inspect-actor.js';
 import { liveTreeText } from './inspect/live-tree-text.js';
+import { INSPECT } from './inspect-symbol.js';
+import { InstalledMiddleware, wrappedHost } from './middleware/install-middleware.js';
 import { nodeHost } from './node-host.js';
-import { callback, checkOption, checkOptionNames } from './option-check.js';
+import { callback, checkOption, checkOptionNames, oneOf } from './option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
 import type { CellRef } from './ref/cell-ref.js';
 import { checkRefArgument } from './ref/check-ref-argument.js';
 import type { PoolOptions } from './routing/pool.js';
 import type { PoolRef } from './routing/router-ref.js';
 import { Runtime } from './runtime.js';
-import type { StopReason } from './runtime-event.js';
+import { EVENT_KINDS, type RuntimeEvent, type StopReason } from './runtime-event.js';
 import {
   Shutdown,
   type ShutdownOptions,
@@ -66,7 +65,7 @@ export interface ActorSystem extends AsyncDisposable {
   spawnPool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolRef<D>;
   /** Starts a supervision tree; siblings in order, each supervisor before its children. */
   start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D>;
-  /** Like `ref.ask`, with a deadline of its own. */
+  /** Like `ref.ask`, with a deadline of its own, or a signal. */
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
   /** The living actor of that name, if there is one. */
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined;
@@ -79,6 +78,11 @@ export interface ActorSystem extends AsyncDisposable {
   suspend(ref: AnyRef, reason?: string): SuspensionToken;
   /** Ends every suspension that waits for this event; returns how many. */
   event(key: string): number;
+  /** Calls back for every event of that kind, until it is disposed of: `using letters = system.on(…)`. */
+  on<Kind extends RuntimeEvent['kind']>(
+    kind: Kind,
+    listener: (event: Extract<RuntimeEvent, { readonly kind: Kind }>) => void,
+  ): Disposable;
   /** Calls back for every runtime event; returns the function that ends the subscription. */
   subscribe(listener: EventListener): () => void;
   /**
@@ -124,7 +128,7 @@ const DRAIN_WITHIN_MS_DEFAULT = 30_000;
 
 export function createSystem(options: SystemOptions = {}): ActorSystem {
   const settings = settingsOf(options);
-  return new System(options.host ?? nodeHost, settings, options);
+  return new System(wrappedHost(options.host ?? nodeHost, settings.middleware), settings, options);
 }
 
 class System implements ActorSystem {
@@ -132,6 +136,7 @@ class System implements ActorSystem {
   readonly whenStopped: Promise<SystemReport>;
   private readonly runtime: Runtime;
   private readonly ending: Shutdown;
+  private readonly installed: InstalledMiddleware;
   private cause: Error | undefined = undefined;
   private messageHistory: readonly string[] = [];
 
@@ -145,11 +150,24 @@ class System implements ActorSystem {
       stopped = resolve;
     });
     const actors = { stop: () => this.stopActors(), kill: () => this.killActors() };
-    this.ending = new Shutdown(this.name, host, actors, () => stopped(this.report()));
+    this.installed = new InstalledMiddleware((thrown) => {
+      const error = boundedError(toError(thrown));
+      this.runtime.log.write('error', `the end of a middleware threw: ${messageOf(error)}`, { error });
+    });
+    this.ending = new Shutdown(this.name, host, actors, () => {
+      this.installed.dispose();
+      stopped(this.report());
+    });
     this.runtime.guardian.ensureCold().onStopped.push(() => {
       this.close();
       this.ending.actorsStopped();
     });
+    try {
+      this.installed.install(this, settings.middleware);
+    } catch (error) {
+      void this.shutdown();
+      throw error;
+    }
   }
 
   spawn<D extends AnyDefinition>(definition: D, ...[options]: SpawnParameters<D, SpawnOptions>): ActorRef<D> {
@@ -167,13 +185,11 @@ class System implements ActorSystem {
 
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
     checkRefArgument('ask.ref', ref);
-    return (ref as unknown as CellRef).askAs(undefined, options?.withinMs) as AskMethods<H>;
+    return (ref as unknown as CellRef).askAs(undefined, options) as AskMethods<H>;
   }
 
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {
-    checkIsDefinition(definition);
-    if (typeof path !== 'string') throw new OptionError('lookup.path', path, 'needed a string');
-    return this.runtime.registry.find(definition, path) as unknown as ActorRef<D> | undefined;
+    return this.runtime.registry.lookup(definition, path) as unknown as ActorRef<D> | undefined;
   }
 
   stop(ref: AnyRef, options: StopOptions = {}): Promise<StopReason> {
@@ -195,16 +211,23 @@ class System implements ActorSystem {
     const cell = checkRefArgument('suspend.ref', ref);
     if (cell.isTerminated) return { active: false, resume: () => undefined };
     const why = reason === undefined ? 'operator' : { user: reason };
-    return this.runtime.suspensions.suspend(
-      cell,
-      why,
-      { on: 'settled', promise: new Promise(() => undefined) },
-      true,
-    );
+    return this.runtime.suspensions.suspend(cell, why, { on: 'resume' }, true);
   }
 
   event(key: string): number {
     return this.runtime.suspensions.event(key);
+  }
+
+  on<Kind extends RuntimeEvent['kind']>(
+    kind: Kind,
+    listener: (event: Extract<RuntimeEvent, { readonly kind: Kind }>) => void,
+  ): Disposable {
+    checkOption('on.kind', kind, oneOf(EVENT_KINDS));
+    checkOption('on.listener', listener, callback);
+    const end = this.runtime.events.subscribe((event) => {
+      if (event.kind === kind) listener(event as Extract<RuntimeEvent, { readonly kind: Kind }>);
+    });
+    return { [Symbol.dispose]: end };
   }
 
   subscribe(listener: EventListener): () => void {
@@ -230,21 +253,7 @@ class System implements ActorSystem {
     path: string,
     onChange: (ref: ActorRef<D> | undefined) => void,
   ): () => void {
-    checkIsDefinition(definition);
-    checkOption('watchName.path', path, actorPath);
-    checkOption('watchName.onChange', onChange, callback);
-    return this.runtime.registry.watch(path, (ref) => {
-      const found = ref !== undefined && isOf(definition, ref) ? ref : undefined;
-      try {
-        onChange(found as unknown as ActorRef<D> | undefined);
-      } catch (thrown) {
-        const error = boundedError(toError(thrown));
-        this.runtime.log.write('error', `watchName(${path}) threw: ${messageOf(error)}`, {
-          path,
-          error,
-        });
-      }
-    });
+    return this.runtime.nameWatches.watchFromOutside(definition, path, onChange as OnNameChange);
   }
 
   inspect(options: InspectOptions & { readonly under?: AnyRef } = {}): ActorView {
@@ -271,6 +280,18 @@ class System implements ActorSystem {
     const isFirst = !this.ending.hasBegun && !guardian.isTerminated;
     if (isFirst) this.ending.begin(options);
     return this.whenStopped;
+  }
+
+  toString(): string {
+    return `system(${this.name})`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

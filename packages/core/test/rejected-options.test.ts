@@ -301,15 +301,15 @@ options('invalid arguments of system methods are refused', async () => {
     (error: unknown) => error instanceof MisuseError,
   );
   assert.is(test.system.lookup(Actor, 'a'), ref);
-  assert.type(test.system.watchName(Actor, '/$1.0/child', onChange), 'function');
+  assert.type(test.system.watchName(Actor, '/actor-1/child', onChange), 'function');
 });
 
 options('a suspension without a valid reason and resume condition is refused', async () => {
   await using test = createTestSystem();
   const cases: readonly (readonly [reason: unknown, until: unknown, option: string])[] = [
     ['operator', { on: 'nonsense' }, 'suspend.on'],
-    ['operator', undefined, 'suspend.on'],
     ['operator', {}, 'suspend.on'],
+    ['operator', null, 'suspend.on'],
     ['operator', { on: 'after', ms: -1 }, 'suspend.after.ms'],
     ['operator', { on: 'after', ms: '5' }, 'suspend.after.ms'],
     ['operator', { on: 'event', key: 5 }, 'suspend.event.key'],

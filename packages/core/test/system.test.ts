@@ -227,4 +227,27 @@ system('handlers can have the names of Object methods', async () => {
   }
 });
 
+system('`on` calls back for one kind of event until it is disposed of', async () => {
+  const Actor = defineActor('actor', { handlers: { ping: () => 'pong' } });
+  await using test = createTestSystem();
+  const letters: string[] = [];
+  {
+    using _letters = test.system.on('dead-letter', ({ letter }) => letters.push(letter.message));
+    const ref = test.system.spawn(Actor);
+    void test.system.stop(ref);
+    await test.settle();
+    ref.tell.ping();
+    assert.equal(letters, ['ping']);
+    void _letters;
+  }
+  const ref = test.system.spawn(Actor);
+  void test.system.stop(ref);
+  await test.settle();
+  ref.tell.ping();
+  assert.equal(letters, ['ping'], 'none after its end');
+  const on = test.system.on.bind(test.system) as (kind: string, listener: unknown) => Disposable;
+  assert.throws(() => on('dead-leter', () => undefined), /on\.kind: needed one of .*dead-letter/);
+  assert.throws(() => on('dead-letter', undefined), /on\.listener: needed a function/);
+});
+
 system.run();

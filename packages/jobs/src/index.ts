@@ -24,6 +24,7 @@ export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
 export {
   AttemptAbortedError,
+  CallWaitError,
   ClientClosedError,
   ForbiddenError,
   JobCancelledError,
@@ -72,4 +73,4 @@ export { LeaderServer, startLeader } from './server/leader-server.js';
 export type { AttemptContext, HandledJob, Handler } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';
-export type { AttemptFailure, WorkerSettings } from './worker/worker-options.js';
+export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker/worker-options.js';

@@ -111,6 +111,10 @@ export interface JobFailure {
   readonly name: string;
   readonly message: string;
   readonly code?: string;
+  /** Where it was thrown; at most 2,000 characters. */
+  readonly stack?: string;
+  /** The cause of the error, at most three deep. */
+  readonly cause?: JobFailure;
 }
 
 /** The job became a dead letter. */
@@ -187,6 +191,20 @@ export class SubmitWaitError extends JobsError {
   }
 }
 
+/**
+ * The leader did not answer a call (cancel, inspect, list, overview, redrive, purge) within its limit. A
+ * change may or may not have been made; the same call may be made again.
+ */
+export class CallWaitError extends JobsError {
+  override readonly code = 'ERR_CALL_WAIT';
+  readonly call: string;
+
+  constructor(call: string, withinMs: number) {
+    super(`${call}: not answered by the leader within ${withinMs} ms; it may be carried out later`);
+    this.call = call;
+  }
+}
+
 export class ClientClosedError extends JobsError {
   override readonly code = 'ERR_CLIENT_CLOSED';
 
@@ -199,8 +217,8 @@ export class ClientClosedError extends JobsError {
 export class LedgerCorruptError extends JobsError {
   override readonly code = 'ERR_LEDGER_CORRUPT';
 
-  constructor(problem: string) {
-    super(`ledger: ${problem}`);
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`ledger: ${problem}`, options);
   }
 }
 
@@ -222,10 +240,13 @@ export class NonRetryableError extends JobsError {
 export class AttemptAbortedError extends JobsError {
   override readonly code = 'ERR_ATTEMPT_ABORTED';
   readonly reason: AbortReason;
+  /** The reason that the cancel gave, or the cause of a fence; may be empty. */
+  readonly detail: string;
 
-  constructor(jobId: string, attempt: number, reason: AbortReason) {
-    super(`job ${jobId}, attempt ${attempt}: aborted (${reason})`);
+  constructor(jobId: string, attempt: number, reason: AbortReason, detail = '') {
+    super(`job ${jobId}, attempt ${attempt}: aborted (${detail === '' ? reason : `${reason}: ${detail}`})`);
     this.reason = reason;
+    this.detail = detail;
   }
 }
 

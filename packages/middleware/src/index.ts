@@ -5,7 +5,6 @@ export {
   circuitBreaker,
 } from './circuit-breaker/circuit-breaker.js';
 export { NoTelemetrySdkError } from './errors.js';
-export { createInstrumentedSystem, type SystemMiddleware } from './instrumented-system.js';
 export {
   type JobHooks,
   type JobTelemetry,

@@ -2,7 +2,7 @@ import type { Client, JobView } from '@troupe/jobs';
 import { type Command, Option } from 'commander';
 import { withClient, withWaitingClient } from '../command-client.js';
 import { type RequestFlags, withRequestOptions } from '../input/connection-options.js';
-import { TIMER_MS_MAX, wholeNumber } from '../input/option-parsers.js';
+import { duration, TIMER_MS_MAX, wholeNumber } from '../input/option-parsers.js';
 import { untypedJob } from '../input/untyped-job.js';
 import { jobLines, shownJob } from '../output/job-text.js';
 import { textTable } from '../output/text-table.js';
@@ -24,9 +24,9 @@ export function addJobCommands(program: Command, context: CommandContext): void 
     ),
   )
     .option(
-      '--result-within <ms>',
+      '--result-within <time>',
       'give up waiting after so long; the job goes on',
-      wholeNumber(1, TIMER_MS_MAX),
+      duration(1, TIMER_MS_MAX),
     )
     .action((id: string, flags: Flags & { resultWithin?: number }) =>
       withWaitingClient(context, flags, async (client, deadline) => {

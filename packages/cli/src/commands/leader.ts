@@ -17,7 +17,7 @@ import { ExitCode } from '../exit-code.js';
 import { checkTlsFiles, readableKeyWarning } from '../input/check-tls-files.js';
 import { entryOf, readKeyFile } from '../input/key-file.js';
 import { DEFAULT_PORT, socketPath } from '../input/leader-address.js';
-import { byteCount, wholeNumber } from '../input/option-parsers.js';
+import { byteCount, duration, wholeNumber } from '../input/option-parsers.js';
 import { repeatable } from '../input/repeatable-option.js';
 import { loggingHost } from '../logging-host.js';
 import { escapeControlCharacters } from '../output/escape-control-characters.js';
@@ -69,15 +69,15 @@ export function addLeader(program: Command, context: CommandContext): void {
       wholeNumber(1, 100_000_000),
     )
     .option(
-      '--grace <ms>',
+      '--grace <time>',
       'how long a worker that was cut off keeps its jobs',
-      wholeNumber(0, 600_000),
+      duration(0, 600_000),
       1_000,
     )
     .option(
-      '--drain-within <ms>',
+      '--drain-within <time>',
       'how long to wait for running jobs at the end',
-      wholeNumber(0, 3_600_000),
+      duration(0, 3_600_000),
       5_000,
     )
     .addOption(

@@ -7,7 +7,7 @@ import { withWaitingClient } from '../command-client.js';
 import { ExitCode } from '../exit-code.js';
 import type { CommandDeadline } from '../input/command-deadline.js';
 import { type RequestFlags, withRequestOptions } from '../input/connection-options.js';
-import { TIMER_MS_MAX, wholeNumber, YEAR_MS } from '../input/option-parsers.js';
+import { duration, TIMER_MS_MAX, YEAR_MS } from '../input/option-parsers.js';
 import {
   jsonOfText,
   largeFile,
@@ -33,7 +33,7 @@ function withSubmitOptions(command: Command): Command {
     .option('-f, --file <path>', 'payload from a file; - is standard input')
     .option('-t, --text', 'the payload is text, not JSON')
     .option('--idempotency-key <key>', 'the same key is the same job, for a day')
-    .option('--delay <ms>', 'not before so long', wholeNumber(0, YEAR_MS));
+    .option('--delay <time>', 'not before so long', duration(0, YEAR_MS));
 }
 
 export function addSubmit(program: Command, context: CommandContext): void {
@@ -63,9 +63,9 @@ export function addRun(program: Command, context: CommandContext): void {
     ),
   )
     .option(
-      '--result-within <ms>',
+      '--result-within <time>',
       'give up waiting after so long; the job goes on',
-      wholeNumber(1, TIMER_MS_MAX),
+      duration(1, TIMER_MS_MAX),
     )
     .action((exec: string, payload: string | undefined, flags: Flags) =>
       runOne(context, exec, payload, flags),

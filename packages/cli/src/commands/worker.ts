@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { dialOptions, type LeaderFlags, withLeaderOptions } from '../input/connection-options.js';
-import { share, wholeNumber } from '../input/option-parsers.js';
+import { duration, share, wholeNumber } from '../input/option-parsers.js';
 import { repeatable } from '../input/repeatable-option.js';
 import { loggingHost } from '../logging-host.js';
 import { ConnectionNotices } from '../output/connection-notices.js';
@@ -43,7 +43,7 @@ export function addWorker(program: Command, context: CommandContext): void {
       repeatable,
     )
     .option('-v, --verbose', 'print the log of the runtime too')
-    .option('--drain-within <ms>', 'how long running jobs have at the end', wholeNumber(0, 3_600_000), 10_000)
+    .option('--drain-within <time>', 'how long running jobs have at the end', duration(0, 3_600_000), 10_000)
     .action((module: string, flags: Flags) => run(context, module, flags));
 }
 
@@ -72,6 +72,8 @@ async function run(context: CommandContext, module: string, flags: Flags): Promi
           `worker: ${exec} ${jobId}, attempt ${attempt}: ${outcome}: ${failure.name}: ${failure.message}`,
         ),
       ),
+    onStale: ({ jobId, attempt }) =>
+      terminal.err(`worker: ${jobId}, attempt ${attempt}: ended too late, its result was not taken`),
     handlers,
     slots: flags.slots,
     cpuCap: flags.cpuCap,

@@ -18,16 +18,17 @@ export function addWorkers(program: Command, context: CommandContext): void {
         for (const one of all) printResult(context, flags, one, []);
         return;
       }
-      const rows = all.map(({ worker, liveness, blockedMs, running, slots, credit, cpu, lagMs }) => [
+      const rows = all.map(({ worker, liveness, blockedMs, running, overrun, slots, credit, cpu, lagMs }) => [
         worker,
         stateText(liveness, blockedMs),
         `${running}/${slots}`,
+        String(overrun),
         String(credit),
         `${Math.round(cpu * 100)}%`,
         `${Math.round(lagMs)} ms`,
       ]);
-      for (const line of textTable(['WORKER', 'STATE', 'RUNNING', 'CREDIT', 'CPU', 'LAG'], rows))
-        context.terminal.out(line);
+      const head = ['WORKER', 'STATE', 'RUNNING', 'OVERRUN', 'CREDIT', 'CPU', 'LAG'];
+      for (const line of textTable(head, rows)) context.terminal.out(line);
     }),
   );
 }

@@ -9,7 +9,7 @@ import type { JsonFlag } from '../subcommand.js';
 import { checkTlsFiles } from './check-tls-files.js';
 import { authOf } from './key-file.js';
 import { DEFAULT_PORT, parseAddress } from './leader-address.js';
-import { TIMER_MS_MAX, wholeNumber } from './option-parsers.js';
+import { duration, TIMER_MS_MAX } from './option-parsers.js';
 
 /** Flags of every command that connects to a leader. */
 export interface LeaderFlags extends ConnectionFlags {
@@ -45,9 +45,9 @@ export function withLeaderOptions(command: Command): Command {
 
 export function withRequestOptions(command: Command): Command {
   return withLeaderOptions(command).option(
-    '--timeout <ms>',
+    '--timeout <time>',
     'give up after so long, all in all',
-    wholeNumber(1, TIMER_MS_MAX),
+    duration(1, TIMER_MS_MAX),
   );
 }
 
@@ -66,9 +66,9 @@ export function withConnectionOptions(command: Command): Command {
       ]),
     )
     .option(
-      '--connect-within <ms>',
+      '--connect-within <time>',
       'give up after so long without a leader',
-      wholeNumber(1, 3_600_000),
+      duration(1, 3_600_000),
       5_000,
     );
 }

@@ -16,6 +16,28 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
   };
 }
 
+const DURATION_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** A parser for a time: 500ms, 1s, 1.5s, 2m, 3h, 14d; a plain number is milliseconds. */
+export function duration(fromMs: number, toMs: number): (text: string) => number {
+  return (text) => {
+    const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
+    const ms = Number(digits) * (DURATION_UNITS[unit] ?? 1);
+    if (digits === undefined || !Number.isInteger(ms) || ms < fromMs || ms > toMs)
+      throw new InvalidArgumentError(
+        `It must be a time such as 500ms, 1s or 2m (a plain number is milliseconds), from ${fromMs} to ${toMs} ms.`,
+      );
+    return ms;
+  };
+}
+
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1_024, m: 1_024 ** 2, g: 1_024 ** 3 };
 
 /** Bytes, as 4096, 512k, 16m or 1g. */

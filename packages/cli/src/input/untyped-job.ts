@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { defineJob, type JobDefinition } from '@troupe/jobs';
 import type { Command } from 'commander';
-import { wholeNumber, YEAR_MS } from './option-parsers.js';
+import { duration, wholeNumber, YEAR_MS } from './option-parsers.js';
 
 /** The command knows no schemas: values pass as they are, and the worker checks them. */
 const ANY: StandardSchemaV1<unknown, unknown> = {
@@ -20,13 +20,13 @@ export function withJobOptions(command: Command): Command {
   return command
     .option('--group <name>', 'group of the job; the first word of its name unless given')
     .option('--attempts <n>', 'failed attempts before the dead letters', wholeNumber(1, 1_000))
-    .option('--run-within <ms>', 'run time of one attempt', wholeNumber(1, YEAR_MS))
+    .option('--run-within <time>', 'run time of one attempt', duration(1, YEAR_MS))
     .option(
-      '--lease <ms>',
+      '--lease <time>',
       'silence of a worker after which the job is taken from it',
-      wholeNumber(10, YEAR_MS),
+      duration(10, YEAR_MS),
     )
-    .option('--keep <ms>', 'how long the result can be read', wholeNumber(0, YEAR_MS));
+    .option('--keep <time>', 'how long the result can be read', duration(0, YEAR_MS));
 }
 
 export function untypedJob(exec: string, flags: JobFlags = {}): JobDefinition {

@@ -76,9 +76,17 @@ export function jobLines(job: ShownJob): string[] {
         ? null
         : `${job.failure.name}: ${job.failure.message}`,
     ],
+    ['stack', job.failure?.stack === undefined ? null : stackText(job.failure)],
     ['payload', job.payloadBytes === null ? null : `${job.payloadBytes} bytes`],
   ];
   return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name.padEnd(10)} ${value}`);
+}
+
+/** The frames of a failure and of its causes, on one line: a text of another process. */
+function stackText({ stack = '', cause }: NonNullable<JobView['failure']>): string {
+  const frames = stack.split('\n').filter((line) => /^\s*at /.test(line));
+  const own = frames.map((line) => line.trim()).join(' ');
+  return cause === undefined ? own : `${own} caused by ${cause.name}: ${cause.message} ${stackText(cause)}`;
 }
 
 function timeOrNull(ms: number): string | null {

@@ -222,4 +222,26 @@ jobs('`workers ls` and `show` print that a worker is blocked, and for how long',
   await worker.end('SIGKILL');
 });
 
+// Three heartbeats are silence, so a lease of 4 s is the lease that counts.
+jobs('a handler that holds the event loop for three leases keeps its job', async () => {
+  await using s = await stage();
+  const to = ['--leader', s.at];
+  await using _worker = await workerOf(s.at, s.dir);
+  const ran = await troupe(['run', 'cpu.spin', '12000', '--lease', '4s', '--attempts', '3', '--json', ...to]);
+  assert.is(ran.code, 0, ran.err);
+  const [result] = lines(ran);
+  const [shown] = lines(await troupe(['show', String(result?.['id']), '--json', ...to]));
+  assert.equal([shown?.['state'], shown?.['attempt'], shown?.['failures']], ['done', 1, 0]);
+});
+
+jobs('`workers ls` shows the handlers that outlive their attempt', async () => {
+  await using s = await stage();
+  const to = ['--leader', s.at];
+  await using _worker = await workerOf(s.at, s.dir, ['--slots', '1']);
+  const ran = await troupe(['run', 'slow.nap', '3600000', '--run-within', '200ms', '--attempts', '1', ...to]);
+  assert.is(ran.code, 1);
+  const listed = (await troupe(['workers', 'ls', ...to])).out;
+  assert.match(listed, /^WORKER +STATE +RUNNING +OVERRUN +CREDIT .*\nw1~\S+ +alive +0\/1 +1 +0 /);
+});
+
 jobs.run();

@@ -124,6 +124,7 @@ export const add = handle(job('math.add'), ([a, b]) => a + b);
 export const others = [
   handle(job('math.fail'), () => { throw new Error('it never works'); }),
   handle(job('text.echo'), (value) => value),
+  handle(job('slow.nap'), (ms) => new Promise((resolve) => setTimeout(() => resolve('napped'), ms))),
   handle(job('cpu.spin'), (ms) => { const until = Date.now() + ms; while (Date.now() < until); return 'spun'; }),
 ];
 `;

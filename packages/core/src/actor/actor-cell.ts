@@ -1,13 +1,25 @@
 import type { ActorContext, Logger, ResumeOn, SuspensionToken } from '../define/actor-context.js';
 import type { AnyDefinition, HandlerMap, SpawnParameters } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
-import { MisuseError, StaleContextError } from '../errors/error-classes.js';
+import { AbortedError, MisuseError, StaleContextError } from '../errors/error-classes.js';
+import { INSPECT } from '../inspect-symbol.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import { Mailbox } from '../mailbox/mailbox.js';
+import { cancelAll } from '../message/cancellation.js';
 import { Failure } from '../message/expected-failure.js';
+import { HandlerSignals } from '../message/handler-signals.js';
 import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
-import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
+import type {
+  ActorRef,
+  AnyRef,
+  AskMethods,
+  AskOptions,
+  OfferMethods,
+  RefOf,
+  SendMethods,
+  TellMethods,
+} from '../ref/actor-ref.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { checkRefArgument } from '../ref/check-ref-argument.js';
 import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
@@ -20,6 +32,13 @@ import type { SupervisorSpec } from '../tree/tree-spec.js';
 import { link, unlink } from './actor-links.js';
 import type { ActorType } from './actor-type.js';
 import { ColdState } from './cold-state.js';
+import type { OnNameChange } from './name-watches.js';
+
+/** The place of an ended actor: with it, its id and its path stay what they were. */
+interface EndedPlace {
+  readonly generation: number;
+  readonly parent: CellRef | undefined;
+}
 
 /**
  * One incarnation of an actor: its mailbox, its state, and the context its handlers get, in one object of
@@ -28,16 +47,17 @@ import { ColdState } from './cold-state.js';
  */
 export class ActorCell extends Mailbox implements ActorContext<unknown> {
   declare type: ActorType;
-  state: unknown;
   args: unknown;
   ref: CellRef;
   cold: ColdState | undefined;
+  /** The last field, so that `refuseState` can take it away without slowing any access to the others. */
+  state: unknown;
 
   constructor(type: ActorType, slot: number, args: unknown, ref: CellRef | undefined) {
     super(type, slot);
-    this.state = undefined;
     this.args = args;
     this.cold = undefined;
+    this.state = undefined;
     this.ref = ref ?? new type.definition['~refClass'](this);
   }
 
@@ -92,21 +112,35 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   get id(): string {
-    const generation = this.isTerminated
-      ? (this.state as number)
+    return `${this.slot}.${this.generation}`;
+  }
+
+  /** How many actors had this slot before. */
+  get generation(): number {
+    return this.isTerminated
+      ? (this.args as EndedPlace).generation
       : this.type.runtime.ready.slots.generationOf(this.slot);
-    return `${this.slot}.${generation}`;
   }
 
   /**
    * The slot will soon belong to another actor. Three facts that a report may still want take the place of
-   * fields that are no longer needed: the generation stands in the state, the parent in the arguments, the
-   * reason in the status.
+   * fields that are no longer needed: generation and parent stand in the arguments, the reason in the status.
    */
   terminate(reason: StopReason, parent: CellRef | undefined): void {
+    const generation = this.type.runtime.ready.slots.generationOf(this.slot);
     this.markTerminated(STOP_REASONS.indexOf(reason));
-    this.state = this.type.runtime.ready.slots.generationOf(this.slot);
-    this.args = parent;
+    this.args = { generation, parent } satisfies EndedPlace;
+    this.refuseState();
+  }
+
+  /**
+   * The incarnation has ended: from now on `state` is an accessor that throws, while that of a living actor
+   * is a plain field. Both steps change the shape of the object and keep it fast: it is the last field that
+   * goes.
+   */
+  refuseState(): void {
+    delete (this as { state?: unknown }).state;
+    Object.setPrototypeOf(this, ENDED);
   }
 
   get stopReason(): StopReason {
@@ -115,7 +149,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
 
   /** Undefined for the guardian. Known of a terminated actor too. */
   get parentRef(): CellRef | undefined {
-    if (this.isTerminated) return this.args as CellRef | undefined;
+    if (this.isTerminated) return (this.args as EndedPlace).parent;
     return this.type.runtime.childLists.parentOf(this.slot)?.ref;
   }
 
@@ -128,15 +162,44 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     return parent === this.type.runtime.guardian.ref ? undefined : parent;
   }
 
+  get phase(): string | undefined {
+    return this.type.phase;
+  }
+
   get children(): readonly AnyRef[] {
     return this.type.runtime.childLists.childrenOf(this).map((child) => child.ref);
   }
 
   get signal(): AbortSignal {
+    const { asks } = this.type.runtime;
+    const envelope = asks.messageOf(this);
+    const signals = this.ensureHandlerSignals();
+    const signal = signals.signalOf(envelope === undefined ? undefined : asks.askedBy(envelope));
+    const why = this.reasonToEnd();
+    if (why !== undefined) signals.abortAll(new AbortedError(this.path, why));
+    return signal;
+  }
+
+  ensureHandlerSignals(): HandlerSignals {
     const cold = this.ensureCold();
-    cold.abort ??= new AbortController();
-    if (!this.isCurrent) cold.abort.abort();
-    return cold.abort.signal;
+    cold.handlerSignals ??= new HandlerSignals();
+    return cold.handlerSignals;
+  }
+
+  /** The incarnation ends at once: its handlers should end, and with them its asks and waiting sends. */
+  abortHandlers(why: string): void {
+    const { handlerSignals, waits } = this.ensureCold();
+    const open = waits?.cancellable() ?? [];
+    if (handlerSignals === undefined && open.length === 0) return;
+    const reason = new AbortedError(this.path, why);
+    handlerSignals?.abortAll(reason);
+    cancelAll(open, reason);
+  }
+
+  /** Why its handlers should end; undefined while they need not. Hooks of the end are part of the end. */
+  private reasonToEnd(): string | undefined {
+    if (!this.isCurrent) return 'the actor has been restarted or stopped';
+    return this.cold?.ending?.stage === 'current-message' ? 'the actor is stopping' : undefined;
   }
 
   get log(): Logger {
@@ -164,6 +227,25 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D> {
     this.checkMaySpawn('start');
     return this.type.runtime.subtrees.startTree(this, tree);
+  }
+
+  lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {
+    this.checkCurrent('lookup');
+    return this.type.runtime.registry.lookup(definition, path) as unknown as ActorRef<D> | undefined;
+  }
+
+  watchName<D extends AnyDefinition>(
+    definition: D,
+    path: string,
+    onChange: (ref: ActorRef<D> | undefined) => void,
+  ): () => void {
+    this.checkCurrent('watchName');
+    return this.type.runtime.nameWatches.watch(this, definition, path, onChange as OnNameChange);
+  }
+
+  event(key: string): number {
+    this.checkCurrent('event');
+    return this.type.runtime.suspensions.event(key);
   }
 
   stop(ref?: AnyRef): void {
@@ -207,7 +289,15 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
-    return (ref as unknown as CellRef).askAs(this, options?.withinMs) as AskMethods<H>;
+    return (ref as unknown as CellRef).askAs(this, options) as AskMethods<H>;
+  }
+
+  send<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): SendMethods<H> {
+    return (ref as unknown as CellRef).sendAs(this, options) as SendMethods<H>;
+  }
+
+  offer<H extends HandlerMap>(ref: RefOf<H>): OfferMethods<H> {
+    return (ref as unknown as CellRef).offerAs(this) as OfferMethods<H>;
   }
 
   after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H> {
@@ -242,20 +332,36 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     const type = this.type.inPhase(phase);
     if (type === undefined) throw new MisuseError(`${this.path}: become('${phase}'): there is no such phase`);
     this.type = type;
+    if (type.hasPhaseHooks) this.putSignal({ kind: 'phase-changed' });
     if (type.spec.illegal === 'stash') this.type.runtime.stashes.unstash(this);
   }
 
-  suspend(reason: SuspendReason, until: ResumeOn): SuspensionToken {
+  suspend(reason: SuspendReason, until?: ResumeOn): SuspensionToken {
     this.checkCurrent('suspend');
     return this.type.runtime.suspensions.suspend(this, reason, until);
   }
 
   later<T>(): LaterReply<T> {
-    return new LaterReply<T>(this.type.runtime.asks);
+    const { asks } = this.type.runtime;
+    return new LaterReply<T>(asks, asks.messageOf(this));
   }
 
   fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail> {
-    return new Failure(code, detail as Detail);
+    const failure = new Failure(code, detail as Detail);
+    this.type.runtime.unreturned.made(this, failure);
+    return failure;
+  }
+
+  override toString(): string {
+    return `context(${this.path})`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   /** A continuation of an earlier incarnation must not act in the name of this one. */
@@ -299,4 +405,21 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     const terms = { owner: this, ms, repeat, key: options?.key };
     return (ref as unknown as CellRef).timer(terms) as TimerMethods<H>;
   }
+}
+
+// In place of the prototype of every ended cell: its state is refused.
+const ENDED = Object.create(ActorCell.prototype, {
+  state: {
+    get(this: ActorCell): never {
+      return refuseState(this);
+    },
+    set(this: ActorCell): void {
+      refuseState(this);
+    },
+  },
+}) as object;
+
+function refuseState(cell: ActorCell): never {
+  cell.type.runtime.log.reportStaleContext(cell, 'state');
+  throw new StaleContextError(cell.path, 'state');
 }

@@ -5,6 +5,7 @@ import { SystemStoppedError } from '../errors/error-classes.js';
 import type { Middleware } from '../middleware/middleware.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { ActorCell } from './actor-cell.js';
+import type { ActorType } from './actor-type.js';
 import type { ActorTypeCache } from './actor-type-cache.js';
 import type { Parts } from './runtime-parts.js';
 
@@ -37,7 +38,7 @@ export class ActorSpawner {
     if (options?.name !== undefined) registry.checkFree(parent, options.name);
     const middleware = this.middlewareFor(parent, options);
     const type = this.types.of(definition, middleware);
-    const slot = ready.slots.reserve();
+    const slot = options?.name === undefined ? this.anonymousSlot(parent, type) : ready.slots.reserve();
     const cell = new ActorCell(type, slot, options?.args, ref);
     if (ref !== undefined) ref.cell = cell;
     ready.slots.put(slot, cell);
@@ -45,9 +46,20 @@ export class ActorSpawner {
     if (options !== undefined) this.applyOptions(cell, options);
     if (middleware !== this.system.middleware) cell.ensureCold().middleware = middleware;
     restarts.makeState(cell);
-    if (type.spec.started !== undefined) cell.putSignal({ kind: 'start' });
+    if (type.spec.started !== undefined || type.hasPhaseHooks) cell.putSignal({ kind: 'start' });
     if (events.hasListeners) events.publish({ kind: 'spawned', path: cell.path, actor: type.name });
     return cell;
+  }
+
+  /** A slot whose number no sibling has in its name. Giving a slot back moves its number on. */
+  private anonymousSlot(parent: ActorCell, type: ActorType): number {
+    const { ready, registry } = this.runtime;
+    let slot = ready.slots.reserve();
+    while (registry.isTaken(parent, type, slot)) {
+      ready.slots.release(slot);
+      slot = ready.slots.reserve();
+    }
+    return slot;
   }
 
   private applyOptions(cell: ActorCell, options: SpawnOptions): void {

@@ -1,5 +1,9 @@
 import { OptionError } from '../errors/error-classes.js';
+import { INSPECT } from '../inspect-symbol.js';
+import type { EnteredPhase } from '../lifecycle/phase-transitions.js';
 import { AWAITING, FAULT } from '../mailbox/status-word.js';
+import { enveloped } from '../message/envelope.js';
+import { PhaseTimerEnvelope } from '../message/phase-timer-envelope.js';
 import type { TimerContext } from '../middleware/hook-contexts.js';
 import type { CellRef, TimerTerms } from '../ref/cell-ref.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
@@ -34,15 +38,25 @@ class CellTimer extends TimerNode implements ActorTimer {
   readonly handler: number;
   readonly payload: unknown;
   readonly timerContext: TimerContext | undefined;
+  /** The phase that it ends with. */
+  readonly phase: EnteredPhase | undefined;
   private readonly timers: ActorTimers;
 
-  constructor(timers: ActorTimers, terms: TimerTerms, target: CellRef, handler: number, payload: unknown) {
+  constructor(
+    timers: ActorTimers,
+    terms: TimerTerms,
+    target: CellRef,
+    handler: number,
+    payload: unknown,
+    phase: EnteredPhase | undefined,
+  ) {
     super();
     this.timers = timers;
     this.terms = terms;
     this.target = target;
     this.handler = handler;
     this.payload = payload;
+    this.phase = phase;
     this.timerContext = timers.runtime.sendHooks.timerContextFor(terms.owner);
   }
 
@@ -56,6 +70,14 @@ class CellTimer extends TimerNode implements ActorTimer {
 
   override expire(): void {
     this.timers.fire(this);
+  }
+
+  toJSON(): string {
+    return 'timer';
+  }
+
+  [INSPECT](): string {
+    return 'timer';
   }
 }
 
@@ -117,8 +139,9 @@ export class ActorTimers {
     if (!(ms >= 0 && ms <= MS_MAX))
       throw new OptionError('timer.ms', ms, `needed a number from 0 to ${MS_MAX}`);
     if (terms.repeat && ms < 1) throw new OptionError('timer.ms', ms, 'a repeated timer needs at least 1 ms');
+    const phase = this.phaseOf(owner, key);
     if (key !== undefined) this.cancel(owner, key);
-    const timer = new CellTimer(this, terms, target, handler, payload);
+    const timer = new CellTimer(this, terms, target, handler, payload, phase);
     const own = this.of(owner);
     timer.next = own.first;
     if (own.first !== undefined) own.first.previous = timer;
@@ -155,6 +178,16 @@ export class ActorTimers {
     if (killer !== undefined) this.of(owner).killer = killer;
   }
 
+  /** Ends the timers that end with this phase. */
+  endPhase(owner: ActorCell, phase: EnteredPhase): void {
+    let timer = owner.cold?.timers?.first;
+    while (timer !== undefined) {
+      const { next } = timer;
+      if (timer.phase === phase) this.end(timer);
+      timer = next;
+    }
+  }
+
   fire(timer: CellTimer): void {
     const { terms, target } = timer;
     if (terms.repeat) {
@@ -163,8 +196,13 @@ export class ActorTimers {
     } else {
       this.unlink(timer);
     }
-    const { timerContext, handler, payload } = timer;
+    const { timerContext, phase } = timer;
     const { cell } = target;
+    const isOfPhase = phase !== undefined && cell === terms.owner;
+    const handler = isOfPhase ? enveloped(timer.handler) : timer.handler;
+    const payload = isOfPhase
+      ? new PhaseTimerEnvelope(cell, timer.handler, timer.payload, phase, this.runtime.executor.now())
+      : timer.payload;
     if (timerContext === undefined) cell.type.delivery.tell(cell, handler, payload);
     else
       this.runtime.sendHooks.sendForTimer(timerContext, () =>
@@ -209,6 +247,18 @@ export class ActorTimers {
     const now = this.runtime.executor.now();
     own.receiveTimeout = new ReceiveTimeout(this, cell, ms, now);
     this.runtime.wheel.arm(own.receiveTimeout, now + ms);
+  }
+
+  /**
+   * The phase that a new timer ends with: that of the `enter` that arms it, or that of the timer which it
+   * replaces, unless `become` was called meanwhile.
+   */
+  private phaseOf(owner: ActorCell, key: string | undefined): EnteredPhase | undefined {
+    const { cold } = owner;
+    const phase = cold?.phase;
+    if (phase === undefined || phase.isEntering) return phase;
+    const replaced = key === undefined ? undefined : cold?.timers?.byKey?.get(key);
+    return replaced?.phase === phase && owner.type.phase === phase.name ? phase : undefined;
   }
 
   private of(owner: ActorCell): CellTimers {

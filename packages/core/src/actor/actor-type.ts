@@ -1,4 +1,5 @@
-import type { AnyDefinition, LooseSpec } from '../define/actor-definition.js';
+import { legalNameOf } from '../actor-name-rule.js';
+import { type AnyDefinition, type LooseSpec, PHASE_HOOKS } from '../define/actor-definition.js';
 import type { Delivery } from '../mailbox/delivery.js';
 import { LEVELS } from '../mailbox/levelled-queue.js';
 import type { Handler, MailboxSettings } from '../mailbox/mailbox-settings.js';
@@ -43,6 +44,10 @@ export class ActorType implements MailboxSettings {
   readonly spec: LooseSpec;
   readonly pipeline: Pipeline | undefined;
   readonly phase: string | undefined;
+  /** The name of the definition as a part of a path. */
+  readonly pathName: string;
+  /** Some phase has an `enter` or `exit`. */
+  readonly hasPhaseHooks: boolean;
   private readonly phases: Map<string, ActorType>;
 
   constructor(
@@ -57,9 +62,13 @@ export class ActorType implements MailboxSettings {
     this.runtime = runtime;
     this.delivery = runtime.delivery;
     this.definition = definition;
+    this.pathName = legalNameOf(definition.name);
     this.spec = spec;
     this.pipeline = pipeline;
     this.phase = phase ?? Object.keys(spec.phases ?? {})[0];
+    this.hasPhaseHooks = Object.values(spec.phases ?? {}).some(
+      ({ enter, exit }) => enter !== undefined || exit !== undefined,
+    );
     this.handlers = names.map((name) => this.handlerFor(name));
     this.capacity = spec.mailbox?.capacity ?? CAPACITY_DEFAULT;
     this.overflow = spec.mailbox?.overflow ?? 'mute-sender';
@@ -96,7 +105,8 @@ export class ActorType implements MailboxSettings {
   }
 
   private handlerFor(name: string): Handler {
-    const inPhase = this.phase === undefined ? undefined : this.spec.phases?.[this.phase]?.[name];
+    const hasPhase = this.phase !== undefined && !PHASE_HOOKS.includes(name);
+    const inPhase = hasPhase ? this.spec.phases?.[this.phase]?.[name] : undefined;
     return (inPhase ??
       this.spec.handlers[name] ??
       this.runtime.missingPhaseHandlers.handlerFor(name)) as Handler;

@@ -2,11 +2,13 @@ import type { RestartType, SupervisionPolicy } from '../define/supervision-polic
 import type { UnsettledHandler } from '../invoker/unsettled-handler.js';
 import type { DeferredSignals } from '../lifecycle/deferred-signals.js';
 import type { Ending } from '../lifecycle/ending-stage.js';
+import type { EnteredPhase } from '../lifecycle/phase-transitions.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import type { Suspension } from '../lifecycle/suspensions.js';
 import { NO_SLOT } from '../mailbox/mailbox.js';
 import type { OpenWaits } from '../mailbox/open-waits.js';
 import type { Stash } from '../mailbox/stashes.js';
+import type { HandlerSignals } from '../message/handler-signals.js';
 import type { Middleware } from '../middleware/middleware.js';
 import type { StopReason } from '../runtime-event.js';
 import type { FailureReport } from '../supervision/failure-report.js';
@@ -29,6 +31,8 @@ export class ColdState {
   /** Watcher → the ref by which it watches. */
   watchers: Map<ActorCell['ref'], ActorCell['ref']> | undefined = undefined;
   watching: Set<ActorCell['ref']> | undefined = undefined;
+  /** Each function ends one watch of a name. */
+  nameWatches: Set<() => void> | undefined = undefined;
   suspensions: Suspension[] = [];
   awaiting: UnsettledHandler | undefined = undefined;
   /** A settled call, reused by the next handler that awaits. */
@@ -39,7 +43,9 @@ export class ColdState {
   workers: ReadonlyMap<ActorCell['ref'], number> | undefined = undefined;
   timers: CellTimers | undefined = undefined;
   stash: Stash | undefined = undefined;
-  abort: AbortController | undefined = undefined;
+  /** Only of actors whose phases have hooks. */
+  phase: EnteredPhase | undefined = undefined;
+  handlerSignals: HandlerSignals | undefined = undefined;
   isHardLimitReported = false;
   ending: Ending | undefined = undefined;
   /** The failure that its parent has not decided about yet. */
@@ -68,11 +74,12 @@ export class ColdState {
     this.deferredSignals = undefined;
     this.awaiting = undefined;
     this.spareUnsettledHandler = undefined;
+    this.handlerSignals = undefined;
     this.waits = undefined;
-    this.abort = undefined;
     this.ending = undefined;
     this.failure = undefined;
     this.watching = undefined;
     this.stash = undefined;
+    this.phase = undefined;
   }
 }

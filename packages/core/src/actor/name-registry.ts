@@ -1,18 +1,27 @@
 import { actorName } from '../actor-name-rule.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
-import { LookupError, NameTakenError } from '../errors/error-classes.js';
+import { checkIsDefinition } from '../define/check-definition.js';
+import { LookupError, NameTakenError, OptionError } from '../errors/error-classes.js';
 import { checkOption } from '../option-check.js';
 import type { ActorCell } from './actor-cell.js';
+import type { ActorType } from './actor-type.js';
 import type { Parts } from './runtime-parts.js';
 
+/** The end of an anonymous actor's path: its slot and, if others had the slot before, its generation. */
+const NUMBERED = /-(\d{1,10})(?:\.(\d{1,10}))?$/;
+
 /**
- * Names of living actors. A path is unique among the living; an anonymous actor's path is its slot and
- * generation.
+ * Names of living actors. A path is unique among the living. An anonymous actor is called after its
+ * definition and its number, `account-17`; the number is unique for ever in its system. A name of that form
+ * is refused while an anonymous sibling has it, and an anonymous actor skips a number that a sibling's name
+ * has taken.
  */
 export class NameRegistry {
   private readonly named = new Map<string, ActorCell['ref']>();
   private readonly watchers = new Map<string, Set<(ref: ActorCell['ref'] | undefined) => void>>();
-  private readonly runtime: Parts<'guardian'>;
+  /** How many living actors have a name that ends in the number of this slot. */
+  private readonly numbered = new Map<number, number>();
+  private readonly runtime: Parts<'guardian' | 'ready'>;
 
   constructor(runtime: NameRegistry['runtime']) {
     this.runtime = runtime;
@@ -22,13 +31,21 @@ export class NameRegistry {
   checkFree(parent: ActorCell, name: string): void {
     checkOption('name', name, actorName);
     const path = this.join(parent, name);
-    if (this.named.has(path)) throw new NameTakenError(path);
+    if (this.named.has(path) || this.isAnonymous(path)) throw new NameTakenError(path);
+  }
+
+  /** Whether an anonymous actor in that slot would have the path of a living sibling. */
+  isTaken(parent: ActorCell, type: ActorType, slot: number): boolean {
+    if (this.numbered.size === 0 || !this.numbered.has(slot)) return false;
+    const generation = this.runtime.ready.slots.generationOf(slot);
+    return this.named.has(this.join(parent, anonymousName(type, slot, generation)));
   }
 
   add(cell: ActorCell, name: string): void {
     cell.ensureCold().name = name;
     const path = this.pathOf(cell);
     this.named.set(path, cell.ref);
+    this.countNumber(name, 1);
     this.notify(path);
   }
 
@@ -37,10 +54,14 @@ export class NameRegistry {
     const path = this.pathOf(cell);
     if (this.named.get(path) !== cell.ref) return;
     this.named.delete(path);
+    this.countNumber(cell.cold.name, -1);
     this.notify(path);
   }
 
-  find(definition: AnyDefinition, path: string): ActorCell['ref'] | undefined {
+  /** The living actor of that name. */
+  lookup(definition: AnyDefinition, path: string): ActorCell['ref'] | undefined {
+    checkIsDefinition(definition);
+    if (typeof path !== 'string') throw new OptionError('lookup.path', path, 'needed a string');
     const absolute = path.startsWith('/') ? path : `/${path}`;
     const ref = this.named.get(absolute);
     if (ref === undefined) return undefined;
@@ -68,9 +89,25 @@ export class NameRegistry {
     if (cell === this.runtime.guardian) return '/';
     // An earlier incarnation has handed its name to the present one.
     const present = cell.ref.cell;
-    const own = present.cold?.name ?? `$${present.id}`;
+    const own = present.cold?.name ?? anonymousName(present.type, present.slot, present.generation);
     const parent = present.parentRef;
     return parent === undefined ? `/${own}` : this.join(parent.cell, own);
+  }
+
+  private isAnonymous(path: string): boolean {
+    const number = NUMBERED.exec(path);
+    if (number === null) return false;
+    const [, slot, generation = '0'] = number;
+    const cell = this.runtime.ready.slots.find(Number(slot), Number(generation));
+    return cell !== undefined && cell.cold?.name === undefined && this.pathOf(cell) === path;
+  }
+
+  private countNumber(name: string, change: 1 | -1): void {
+    const slot = NUMBERED.exec(name)?.[1];
+    if (slot === undefined) return;
+    const count = (this.numbered.get(Number(slot)) ?? 0) + change;
+    if (count === 0) this.numbered.delete(Number(slot));
+    else this.numbered.set(Number(slot), count);
   }
 
   private join(parent: ActorCell, name: string): string {
@@ -84,8 +121,11 @@ export class NameRegistry {
   }
 }
 
+function anonymousName(type: ActorType, slot: number, generation: number): string {
+  return `${type.pathName}-${slot}${generation === 0 ? '' : `.${generation}`}`;
+}
+
 /** An actor of that definition, or a pool of such. */
 export function isOf(definition: AnyDefinition, ref: ActorCell['ref']): boolean {
-  const found = ref.cell.type.definition;
-  return found === definition || found['~routees'] === definition;
+  return ref['~isOf'](definition);
 }

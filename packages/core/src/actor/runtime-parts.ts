@@ -7,10 +7,12 @@ import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { AsyncHandlerParking } from '../lifecycle/async-handler-parking.js';
 import type { HandlerResults } from '../lifecycle/handler-results.js';
 import type { LifecycleHooks } from '../lifecycle/lifecycle-hooks.js';
+import type { PhaseTransitions } from '../lifecycle/phase-transitions.js';
 import type { SignalHandling } from '../lifecycle/signal-handling.js';
 import type { StopSequence } from '../lifecycle/stop-sequence.js';
 import type { Suspensions } from '../lifecycle/suspensions.js';
 import type { Termination } from '../lifecycle/termination.js';
+import type { UnreturnedFailures } from '../lifecycle/unreturned-failures.js';
 import type { BackPressure } from '../mailbox/back-pressure.js';
 import type { DeadLetterPublisher } from '../mailbox/dead-letter-publisher.js';
 import type { Delivery } from '../mailbox/delivery.js';
@@ -38,6 +40,7 @@ import type { ActorCell } from './actor-cell.js';
 import type { ActorSpawner } from './actor-spawner.js';
 import type { ActorTimers } from './actor-timers.js';
 import type { NameRegistry } from './name-registry.js';
+import type { NameWatches } from './name-watches.js';
 
 /** Decides which actor runs, and runs it. */
 export interface Scheduling {
@@ -76,6 +79,7 @@ export interface ActorTree {
   readonly guardian: ActorCell;
   readonly childLists: ChildLists;
   readonly registry: NameRegistry;
+  readonly nameWatches: NameWatches;
   readonly spawner: ActorSpawner;
   readonly subtrees: SubtreeStarter;
 }
@@ -91,7 +95,9 @@ export interface Lifecycles {
   readonly results: HandlerResults;
   readonly signals: SignalHandling;
   readonly hooks: LifecycleHooks;
+  readonly phases: PhaseTransitions;
   readonly parking: AsyncHandlerParking;
+  readonly unreturned: UnreturnedFailures;
   readonly failures: ActorFailures;
   readonly supervisor: Supervisor;
   readonly restarts: RestartSequence;

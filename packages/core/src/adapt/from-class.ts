@@ -2,6 +2,7 @@ import type { ActorContext } from '../define/actor-context.js';
 import type { ActorDefinition, ActorSpec, HandlersFor } from '../define/actor-definition.js';
 import { makeDefinition } from '../define/define-actor.js';
 import { MisuseError } from '../errors/error-classes.js';
+import type { RefOf } from '../ref/actor-ref.js';
 
 type Method<F> = F extends (...payload: infer P) => unknown
   ? P['length'] extends 0 | 1
@@ -18,6 +19,13 @@ export type MethodHandlers<T> = {
     : never;
 };
 
+/**
+ * The context of a class actor, for the second parameter of its constructor. It belongs to one object: a
+ * restart makes a new object with a new context, and the old one is refused. `ctx.self` has the messages of
+ * the class.
+ */
+export type ClassContext<T> = ActorContext<T, never, RefOf<MethodHandlers<T>>>;
+
 /** Everything else an actor may have; in hooks, `ctx.state` is the object. */
 export type ClassOptions<T, A> = Omit<
   ActorSpec<T, A, HandlersFor<T>>,
@@ -25,12 +33,13 @@ export type ClassOptions<T, A> = Omit<
 >;
 
 /**
- * A class as an actor: a restart makes a new object, each method of at most one parameter is a message. Only
- * the actor may hold the object: a call around the mailbox is not one at a time.
+ * A class as an actor: a restart makes a new object, each method of at most one parameter is a message. The
+ * constructor gets the arguments and the context, which the methods use. Only the actor may hold the object:
+ * a call around the mailbox is not one at a time.
  */
 export function fromClass<T extends object, A = void>(
   name: string,
-  Class: new (args: A) => T,
+  Class: new (args: A, ctx: ClassContext<T>) => T,
   options: ClassOptions<T, A> = {},
 ): ActorDefinition<MethodHandlers<T>, T, A> {
   const handlers = Object.fromEntries(
@@ -42,9 +51,13 @@ export function fromClass<T extends object, A = void>(
   );
   if (Object.keys(handlers).length === 0)
     throw new MisuseError(`${name}: the class has no method that could be a message`);
-  const spec = { ...options, state: (args: A) => new Class(args), handlers };
+  const makeState = (args: unknown, ctx: ActorContext): T => new Class(args as A, ctx as ClassContext<T>);
   // The handlers were made from T's own methods, so they are those of the type.
-  return makeDefinition(name, spec) as ActorDefinition<MethodHandlers<T>, T, A>;
+  return makeDefinition(name, { ...options, handlers }, makeState) as ActorDefinition<
+    MethodHandlers<T>,
+    T,
+    A
+  >;
 }
 
 /** Inherited methods too; the lowest declaration in the chain counts. */

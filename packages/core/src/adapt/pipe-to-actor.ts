@@ -1,5 +1,6 @@
 import type { HandlerMap, PayloadArgs } from '../define/actor-definition.js';
 import { OptionError } from '../errors/error-classes.js';
+import { abortSignal, checkOptions } from '../option-check.js';
 import type { RefOf } from '../ref/actor-ref.js';
 
 export interface ToActorOptions {
@@ -23,16 +24,17 @@ export async function toActor<T, H extends HandlerMap>(
   message: MessagesFor<H, T>,
   options: ToActorOptions = {},
 ): Promise<number> {
+  checkOptions('toActor', options, { signal: abortSignal });
   const { signal } = options;
   // `MessagesFor` has checked that this message takes such an item; a caller without types gets an error
   // here.
-  const send = (ref.send as Record<string, (item: T, signal?: AbortSignal) => Promise<void>>)[message];
-  if (send === undefined)
+  const send = ref.with({ signal }).send as Record<string, (item: T) => Promise<void>>;
+  if (typeof send[message] !== 'function')
     throw new OptionError('toActor.message', message, `${ref.path} has no such message`);
   let sent = 0;
   if (isAborted(signal)) return sent;
   for await (const item of source) {
-    if (!(await isTaken(() => send.call(ref.send, item, signal), signal))) break;
+    if (!(await isTaken(() => send[message]?.(item) as Promise<void>, signal))) break;
     sent += 1;
     if (isAborted(signal)) break;
   }

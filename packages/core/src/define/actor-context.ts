@@ -1,7 +1,16 @@
 import type { Failure } from '../message/expected-failure.js';
 import type { LaterReply } from '../message/later-reply.js';
 import type { ResumeCondition, SuspendReason } from '../message/suspend-reason.js';
-import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
+import type {
+  ActorRef,
+  AnyRef,
+  AskMethods,
+  AskOptions,
+  OfferMethods,
+  RefOf,
+  SendMethods,
+  TellMethods,
+} from '../ref/actor-ref.js';
 import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
 import type { PoolOptions } from '../routing/pool.js';
 import type { PoolRef } from '../routing/router-ref.js';
@@ -17,11 +26,11 @@ export interface SuspensionToken {
 }
 
 /**
- * When a suspension ends: by an event of that key, after a time, when a mailbox has room, or when a promise
- * settles.
+ * When a suspension ends: by an event of that key, after a time, when a mailbox has room, when a promise
+ * settles, or only when its token is resumed.
  */
 export type ResumeOn =
-  | Extract<ResumeCondition, { readonly on: 'event' | 'after' }>
+  | Extract<ResumeCondition, { readonly on: 'event' | 'after' | 'resume' }>
   | { readonly on: 'capacity'; readonly of: AnyRef }
   | { readonly on: 'settled'; readonly promise: PromiseLike<unknown> };
 
@@ -45,8 +54,12 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
   /** Undefined for actors spawned by the system itself. */
   readonly parent: AnyRef | undefined;
   readonly children: readonly AnyRef[];
+  /** The present phase; undefined for an actor without phases. */
+  readonly phase: Phase | undefined;
   /**
-   * Fires when the actor is asked to stop, is killed or restarted. A listener that throws is an uncaught
+   * The signal of the message at hand: fires when its asker has given up or its deadline has passed, and when
+   * the actor is asked to stop, is killed or restarted. The signal of an ask fires no more after its reply.
+   * `signal.reason` is the asker's reason, or an error of this package. A listener that throws is an uncaught
    * exception.
    */
   readonly signal: AbortSignal;
@@ -60,6 +73,19 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
   spawnPool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolRef<D>;
   /** Starts a supervision tree as a child of this actor. */
   start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D>;
+  /** The living actor of that name, if there is one. */
+  lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined;
+  /**
+   * Calls back now, and in a turn of this actor whenever an actor of that definition takes or leaves the
+   * name. Ends with this incarnation, or by the function that it returns.
+   */
+  watchName<D extends AnyDefinition>(
+    definition: D,
+    path: string,
+    onChange: (ref: ActorRef<D> | undefined) => void,
+  ): () => void;
+  /** Ends every suspension in the system that waits for this event; returns how many. */
+  event(key: string): number;
   /** Stops itself, or one of its children: the current message is finished, the rest become dead letters. */
   stop(ref?: AnyRef): void;
   /** Like `stop`, after the backlog is handled. */
@@ -79,6 +105,8 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
   /** Sends in this actor's name; needed after an `await`, where the runtime cannot know which actor runs. */
   tell<H extends HandlerMap>(ref: RefOf<H>): TellMethods<H>;
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
+  send<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): SendMethods<H>;
+  offer<H extends HandlerMap>(ref: RefOf<H>): OfferMethods<H>;
 
   /** Sends the message once, `ms` from now. Ends with this incarnation of the actor. */
   after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H>;
@@ -94,9 +122,13 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
   /** Handles messages by the handlers of that phase, from the next one on. */
   become(phase: Phase): void;
 
-  /** Handles no messages until the condition is met or the token resumed. Suspensions nest. */
-  suspend(reason: SuspendReason, until: ResumeOn): SuspensionToken;
+  /**
+   * Handles no messages until the condition is met or the token resumed; without a condition only the token
+   * or a restart ends it. Suspensions nest.
+   */
+  suspend(reason: SuspendReason, until?: ResumeOn): SuspensionToken;
   /** A reply to give later: return it from the handler. */
   later<T>(): LaterReply<T>;
+  /** A failure to reply with: `return ctx.fail('insufficient')`. One that is not returned is warned of. */
   fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail>;
 }

@@ -93,6 +93,20 @@ export interface ActorSpec<
   readonly phases?: (P & PhasesFor<S, Phase>) | undefined;
 }
 
+/** The hooks of a phase, beside its handlers. They are no messages. */
+export const PHASE_HOOKS: readonly string[] = ['enter', 'exit'] satisfies (keyof PhaseHooks<unknown>)[];
+
+/**
+ * The hooks of a phase: run when the handler that called `become` has settled, before the next message. They
+ * may be asynchronous: messages wait for them.
+ */
+export interface PhaseHooks<Context> {
+  /** Also in the first phase, after `started`. Timers that it arms end with the phase. */
+  readonly enter?: ((ctx: Context) => unknown) | undefined;
+  /** Not when the actor stops or is restarted. */
+  readonly exit?: ((ctx: Context) => unknown) | undefined;
+}
+
 export type PhasesFor<S, Phase extends string = string> = {
   readonly [Name in Phase]: HandlersFor<S, Phase>;
 };
@@ -110,8 +124,11 @@ export type WithPhases<H, P> = {
 type Message<F> = F extends (ctx: never, ...payload: infer Payload) => infer Reply
   ? (ctx: never, ...payload: Payload) => Reply
   : never;
-type KeysOfAll<U> = U extends unknown ? Extract<keyof U, string> : never;
+type KeysOfAll<U> = U extends unknown ? Exclude<Extract<keyof U, string>, keyof PhaseHooks<never>> : never;
 type HandlerIn<U, K extends string> = U extends Readonly<Record<K, infer F>> ? F : never;
+
+/** Makes the state of one incarnation from its arguments and its context. */
+export type MakeState = (args: unknown, ctx: ActorContext) => unknown;
 
 /** Some definition, whatever its handlers, state and arguments. */
 export interface AnyDefinition {
@@ -124,6 +141,8 @@ export interface AnyDefinition {
   readonly '~spec': LooseSpec;
   readonly '~refClass': RefClass;
   readonly '~handlerNames': readonly string[];
+  /** Makes a state that needs the context, instead of the specification's `state`. */
+  readonly '~makeState'?: MakeState | undefined;
   /** Of a pool: the definition of its routees. */
   readonly '~routees'?: AnyDefinition;
 }
@@ -133,6 +152,8 @@ export interface ActorDefinition<H extends HandlerMap = HandlerMap, S = never, A
   extends AnyDefinition {
   /** The typed ref of the actor, from inside one of its handlers. */
   self(ctx: ActorContext<S>): ActorRef<this>;
+  /** Whether it is the ref of an actor of this definition, or of a pool or router of such. */
+  is(ref: unknown): ref is ActorRef<this>;
   readonly '~handlers'?: H;
   readonly '~args'?: (args: A) => void;
   readonly '~state'?: (state: S) => void;

@@ -1,16 +1,19 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import { MisuseError } from '../errors/error-classes.js';
 import type { ActorRef } from '../ref/actor-ref.js';
+import { CellRef } from '../ref/cell-ref.js';
 import { makeRefClass } from '../ref/make-ref-class.js';
-import type {
-  ActorDefinition,
-  ActorSpec,
-  AnyDefinition,
-  HandlerMap,
-  HandlersFor,
-  LooseSpec,
-  NoPhases,
-  WithPhases,
+import {
+  type ActorDefinition,
+  type ActorSpec,
+  type AnyDefinition,
+  type HandlerMap,
+  type HandlersFor,
+  type LooseSpec,
+  type MakeState,
+  type NoPhases,
+  PHASE_HOOKS,
+  type WithPhases,
 } from './actor-definition.js';
 import { checkDefinition } from './check-definition.js';
 import type { CheckedHandlers, CheckedPhases } from './handler-checks.js';
@@ -39,13 +42,15 @@ export function defineActor<
 }
 
 /** A definition whose types its maker knows. */
-export function makeDefinition(name: string, spec: object): AnyDefinition {
+export function makeDefinition(name: string, spec: object, makeState?: MakeState): AnyDefinition {
   const loose = spec as LooseSpec;
   checkDefinition(name, loose);
   const handlerNames = [
     ...new Set([
       ...Object.keys(loose.handlers),
-      ...Object.values(loose.phases ?? {}).flatMap((phase) => Object.keys(phase)),
+      ...Object.values(loose.phases ?? {}).flatMap((phase) =>
+        Object.keys(phase).filter((key) => !PHASE_HOOKS.includes(key)),
+      ),
     ]),
   ];
   const definition: ActorDefinition<HandlerMap, unknown, unknown> = {
@@ -57,9 +62,13 @@ export function makeDefinition(name: string, spec: object): AnyDefinition {
       }
       return cell.ref as unknown as ActorRef<typeof definition>;
     },
+    is(ref): ref is ActorRef<typeof definition> {
+      return ref instanceof CellRef && ref['~isOf'](definition);
+    },
     '~spec': loose,
     '~refClass': makeRefClass(handlerNames),
     '~handlerNames': handlerNames,
+    '~makeState': makeState,
   };
   return definition;
 }

@@ -1,3 +1,5 @@
+import type { PhaseHooks } from './actor-definition.js';
+
 /** The parameters of a handler after its context. */
 type Payloads<F> = F extends (ctx: never, ...payload: infer P) => unknown ? P : never;
 
@@ -20,4 +22,12 @@ export type CheckedHandlers<H> = {
   readonly [K in keyof H as [MistakeIn<H[K]>] extends [never] ? never : K]: MistakeIn<H[K]>;
 } & { readonly '~mistake'?: true };
 
-export type CheckedPhases<P> = { readonly [Name in keyof P]: CheckedHandlers<P[Name]> };
+export type CheckedPhases<P> = {
+  readonly [Name in keyof P]: CheckedHandlers<P[Name]> & CheckedPhaseHooks<P[Name]>;
+};
+
+type CheckedPhaseHooks<H> = {
+  readonly [K in keyof H & keyof PhaseHooks<never> as Payloads<H[K]> extends readonly []
+    ? never
+    : K]: 'a hook of a phase has no payload: (ctx) => …';
+};

@@ -1,7 +1,7 @@
 import type { LaterReply } from '../message/later-reply.js';
 import type { RefOf } from '../ref/actor-ref.js';
 import type { ActorContext } from './actor-context.js';
-import type { ActorDefinition, ActorHooks, ActorSettings } from './actor-definition.js';
+import type { ActorDefinition, ActorHooks, ActorSettings, PhaseHooks } from './actor-definition.js';
 
 /** A protocol: an interface whose methods are messages, with at most one payload each. */
 export type ProtocolRule<P> = { readonly [K in keyof P]: (payload: never) => unknown };
@@ -43,15 +43,24 @@ export type ProtocolContext<P extends ProtocolRule<P>, S, Phase extends string =
   Ref<P>
 >;
 
-/** The handlers of one phase: some of the protocol's messages. */
-export type PhaseOfProtocol<P extends ProtocolRule<P>, S, Phase extends string> = Partial<
+/** The handlers of some of the protocol's messages. */
+type SomeOfProtocol<P extends ProtocolRule<P>, S, Phase extends string> = Partial<
   HandlersOfProtocol<P, ProtocolContext<P, S, Phase>>
 >;
 
-type KeysInPhases<Phases> = { [Name in keyof Phases]: keyof Phases[Name] }[keyof Phases];
+/** One phase: the handlers of some messages, and its hooks. */
+export type PhaseOfProtocol<P extends ProtocolRule<P>, S, Phase extends string> = Omit<
+  SomeOfProtocol<P, S, Phase>,
+  keyof PhaseHooks<never>
+> &
+  PhaseHooks<ProtocolContext<P, S, Phase>>;
+
+type KeysInPhases<Phases> = {
+  [Name in keyof Phases]: Exclude<keyof Phases[Name], keyof PhaseHooks<never>>;
+}[keyof Phases];
 
 /** A constraint of the handlers by themselves: messages of the protocol, and no others. */
-export type OnlyMessagesOf<P extends ProtocolRule<P>, S, Phase extends string, H> = PhaseOfProtocol<
+export type OnlyMessagesOf<P extends ProtocolRule<P>, S, Phase extends string, H> = SomeOfProtocol<
   P,
   S,
   Phase

@@ -1,4 +1,5 @@
 import { messageOf } from './bounded-error.js';
+import { keepClassNames } from './class-names.js';
 import { describe } from './describe-value.js';
 
 /**
@@ -75,6 +76,30 @@ export class AskTimeoutError extends TroupeError {
     this.question = message;
     this.waitedMs = waitedMs;
     this.targetState = targetState;
+  }
+}
+
+/** There was no room before the deadline of a send. The text says what the target was doing. */
+export class SendTimeoutError extends TroupeError {
+  readonly code = 'ERR_SEND_TIMEOUT';
+  readonly target: string;
+  readonly waitedMs: number;
+  readonly targetState: string;
+  constructor(target: string, message: string, waitedMs: number, targetState: string) {
+    super(`${target}.${message}: no room within ${Math.round(waitedMs)} ms; the target is ${targetState}`);
+    this.target = target;
+    this.waitedMs = waitedMs;
+    this.targetState = targetState;
+  }
+}
+
+/** The reason of a signal: the work is not wanted any more, or its actor ends. */
+export class AbortedError extends TroupeError {
+  readonly code = 'ERR_ABORTED';
+  readonly path: string;
+  constructor(path: string, why: string) {
+    super(`${path}: aborted: ${why}`);
+    this.path = path;
   }
 }
 
@@ -201,3 +226,25 @@ export class TreeError extends TroupeError {
 export class MisuseError extends TroupeError {
   readonly code = 'ERR_MISUSE';
 }
+
+keepClassNames({
+  ActorFailedError,
+  AskCycleError,
+  AskTimeoutError,
+  ChildEndedError,
+  EscalatedError,
+  HandlerTimeoutError,
+  LookupError,
+  MiddlewareError,
+  MisuseError,
+  NameTakenError,
+  NoRouteeError,
+  OptionError,
+  SendCycleError,
+  StaleContextError,
+  SystemStoppedError,
+  ThrownValueError,
+  TreeError,
+  TroupeError,
+  UndeliveredError,
+});

@@ -16,7 +16,7 @@ export function messageHistoryOf(
 ): string[] {
   const nameOf = (slot: number): string => {
     if (slot === 0) return 'outside';
-    return slot < 0 ? `$${-slot} (ended)` : (ready.slots.mailboxes[slot]?.path ?? `$${slot} (ended)`);
+    return ready.slots.mailboxes[slot]?.path ?? `ended actor ${Math.abs(slot)}`;
   };
   return (recorder?.messageHistoryOf(ready, of, SENDS_MAX) ?? []).map(({ sender, receiver, handler }) => {
     const names = ready.slots.mailboxes[receiver]?.type.definition['~handlerNames'];

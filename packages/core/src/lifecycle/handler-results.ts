@@ -5,7 +5,7 @@ import { recordSlowestMessage } from '../inspect/record-slowest-message.js';
 import type { HandlerResultReceiver } from '../invoker/message-invoker.js';
 import { UnsettledHandler } from '../invoker/unsettled-handler.js';
 import type { Stashed } from '../mailbox/stashes.js';
-import { type Envelope, enveloped, isEnveloped } from '../message/envelope.js';
+import { type Envelope, isEnveloped } from '../message/envelope.js';
 
 /** Takes the result of a handler: a value, a promise, an error; and messages that end without a handler. */
 export class HandlerResults implements HandlerResultReceiver<ActorCell> {
@@ -20,6 +20,7 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
     | 'signals'
     | 'stashes'
     | 'stops'
+    | 'unreturned'
   >;
 
   constructor(runtime: HandlerResults['runtime']) {
@@ -29,8 +30,9 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
   returned(cell: ActorCell, result: object, handler: number, envelope: Envelope | undefined): void {
     if (typeof (result as PromiseLike<unknown>).then === 'function') {
       this.awaitHandler(cell, result as PromiseLike<unknown>, handler, envelope);
-    } else if (envelope?.resolve !== undefined) {
-      this.runtime.asks.answer(envelope, result);
+    } else {
+      if (this.runtime.unreturned.count !== 0) this.runtime.unreturned.returned(result);
+      if (envelope?.resolve !== undefined) this.runtime.asks.answer(envelope, result);
     }
   }
 
@@ -58,6 +60,7 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
     const { envelope, error, stashed } = call;
     recordSlowestMessage(cell, call.what, this.runtime.executor.now() - call.startedAt);
     if (error !== undefined) {
+      if (this.runtime.asks.hasEndedByAbort(envelope, error.thrown)) return;
       const asked = stashed === undefined ? envelope : this.askOfStashed(cell, stashed);
       this.failed(cell, error.thrown, call.handler, asked);
     } else if (envelope?.resolve !== undefined) {
@@ -77,7 +80,11 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
 
   expired(cell: ActorCell, envelope: Envelope): void {
     this.runtime.invoker.discount();
-    this.runtime.deadLetters.undelivered(cell, enveloped(envelope.handler), envelope, 'expired');
+    this.runtime.deadLetters.notBegun(cell, envelope);
+  }
+
+  stashed(cell: ActorCell, handler: number, payload: unknown): void {
+    this.runtime.stashes.fill(cell, handler, payload);
   }
 
   /** To the head of the mailbox again. */
@@ -100,6 +107,7 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
     const call = cold.awaiting as UnsettledHandler;
     cold.awaiting = undefined;
     cold.waits?.removeNewestEnded();
+    if (this.runtime.unreturned.count !== 0) this.runtime.unreturned.settled(cell, call.value);
     call.onSettled(cell, call);
     this.messageEnded(cell);
     if (call.onSettled === this.handlerSettled && call.isReusable && cell.isCurrent) {

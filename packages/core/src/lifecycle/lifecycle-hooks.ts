@@ -8,6 +8,8 @@ type Hook = (ctx: ActorCell, ...rest: unknown[]) => unknown;
 
 /** Calls the hooks of definitions. */
 export class LifecycleHooks {
+  /** User code of a hook is on the stack, so no message is being handled. */
+  isRunning = false;
   private readonly runtime: Parts<'log' | 'executor' | 'parking'>;
 
   constructor(runtime: LifecycleHooks['runtime']) {
@@ -18,11 +20,20 @@ export class LifecycleHooks {
    * Calls a hook if there is one; `then` follows at once, or in a later turn when the hook is asynchronous.
    */
   run(cell: ActorCell, name: HookName, rest: unknown[], then: Continuation): void {
-    const hook = cell.type.spec[name] as Hook | undefined;
-    const call = new UnsettledHandler(name, -1, undefined, this.runtime.executor.coarseNow, then);
+    this.call(cell, name, cell.type.spec[name] as Hook | undefined, rest, then);
+  }
+
+  call(
+    cell: ActorCell,
+    what: string,
+    hook: Hook | undefined,
+    rest: readonly unknown[],
+    then: Continuation,
+  ): void {
+    const call = new UnsettledHandler(what, -1, undefined, this.runtime.executor.coarseNow, then);
     if (hook !== undefined) {
       try {
-        const result = hook(cell, ...rest) as PromiseLike<unknown> | undefined;
+        const result = this.outsideMessage(() => hook(cell, ...rest)) as PromiseLike<unknown> | undefined;
         if (typeof result === 'object' && result !== null && typeof result.then === 'function') {
           this.runtime.parking.park(cell, result, call);
           return;
@@ -34,10 +45,20 @@ export class LifecycleHooks {
     then(cell, call);
   }
 
+  /** Runs user code while no message is handled. */
+  private outsideMessage<T>(code: () => T): T {
+    this.isRunning = true;
+    try {
+      return code();
+    } finally {
+      this.isRunning = false;
+    }
+  }
+
   /** A hook of an ending cannot stop that ending: its error is logged. */
   logFailure(cell: ActorCell, hook: HookName, { error }: UnsettledHandler): void {
     if (error === undefined) return;
-    const reason = 'ignored: the hook of an end';
-    this.runtime.log.logIgnoredFailure(cell, hook, toError(error.thrown), reason);
+    const why = hook === 'restarting' ? 'the restart goes on without it' : 'the actor ends without it';
+    this.runtime.log.logIgnoredFailure(cell, hook, toError(error.thrown), why);
   }
 }

@@ -14,12 +14,18 @@ export type Signal =
   | { readonly kind: 'replace' }
   | { readonly kind: 'terminated'; readonly ref: AnyRef; readonly reason: StopReason }
   | { readonly kind: 'self-asked'; readonly envelope: Envelope }
-  | { readonly kind: 'idle' };
+  /** A name that it watches was taken or left. */
+  | { readonly kind: 'name-changed'; readonly run: () => void }
+  | { readonly kind: 'idle' }
+  /** `become` was called, or a transition goes on after a failure. */
+  | { readonly kind: 'phase-changed' };
+
+const OF_INCARNATION: readonly Signal['kind'][] = ['terminated', 'idle', 'name-changed', 'phase-changed'];
 
 /**
  * Runs user code at the request of this incarnation: deferred while that code cannot run, dropped at a
  * restart.
  */
 export function endsWithIncarnation(signal: Signal): boolean {
-  return signal.kind === 'terminated' || signal.kind === 'idle';
+  return OF_INCARNATION.includes(signal.kind);
 }

@@ -26,6 +26,7 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
     | 'deathWatch'
     | 'failures'
     | 'hooks'
+    | 'phases'
     | 'ready'
     | 'restarts'
     | 'results'
@@ -112,11 +113,23 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
         return this.runNotificationHook(cell, 'terminated', [{ ref: signal.ref, reason: signal.reason }]);
       case 'self-asked':
         return this.runtime.waitCycles.selfAsked(cell, signal.envelope);
+      case 'name-changed':
+        return this.nameChanged(cell, signal.run);
       case 'idle':
         return this.runNotificationHook(cell, 'idle', []);
+      case 'phase-changed':
+        return this.runtime.phases.move(cell);
       default:
         return signal satisfies never;
     }
+  }
+
+  private nameChanged(cell: ActorCell, run: () => void): void {
+    if (cell.isStopping) return;
+    this.runtime.hooks.call(cell, 'watchName', run, [], (settled, { error }) => {
+      if (error !== undefined)
+        this.runtime.failures.failed(settled, error.thrown, -1, undefined, { hook: 'watchName' });
+    });
   }
 
   private runNotificationHook(cell: ActorCell, hook: 'terminated' | 'idle', rest: unknown[]): void {

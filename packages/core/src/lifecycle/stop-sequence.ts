@@ -1,5 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
+import { AbortedError } from '../errors/error-classes.js';
 import { STOPPING, TERMINATED } from '../mailbox/status-word.js';
 import type { StopReason } from '../runtime-event.js';
 import type { Stop } from './ending-stage.js';
@@ -41,7 +42,7 @@ export class StopSequence {
     const cold = cell.ensureCold();
     const stop: Stop = { kind: 'stop', reason, stage: 'current-message' };
     cold.ending = stop;
-    cold.abort?.abort();
+    cold.handlerSignals?.abortAll(new AbortedError(cell.path, 'the actor is stopping'));
     this.runtime.timers.killAfter(cell, cell.type.spec.stopWithinMs);
     if (!cell.isAwaiting) this.runStoppingHook(cell, stop);
   }
@@ -52,7 +53,7 @@ export class StopSequence {
     if (stopping !== undefined || stopped !== undefined) return false;
     const { cold } = cell;
     if (cold === undefined) return true;
-    return cold.awaiting === undefined && cold.abort === undefined && cold.lastChild === 0;
+    return cold.awaiting === undefined && cold.handlerSignals === undefined && cold.lastChild === 0;
   }
 
   /** A handler or hook has settled: a stop that waited for it goes on. */
@@ -89,7 +90,7 @@ export class StopSequence {
   kill(cell: ActorCell): void {
     cell.beginKill();
     const cold = cell.ensureCold();
-    cold.abort?.abort();
+    cell.abortHandlers('the actor was killed');
     const awaited = cold.awaiting?.envelope;
     cold.awaiting?.onAbandoned?.();
     cold.awaiting = undefined;

@@ -3,6 +3,7 @@ import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn, SuspensionToken } from '../define/actor-context.js';
 import { OptionError } from '../errors/error-classes.js';
+import { INSPECT } from '../inspect-symbol.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { checkRefArgument } from '../ref/check-ref-argument.js';
@@ -46,10 +47,20 @@ export class Suspension extends TimerNode implements SuspensionToken {
     this.onEnd(this);
   }
 
+  toJSON(): string {
+    return 'suspension';
+  }
+
+  [INSPECT](): string {
+    return 'suspension';
+  }
+
   override expire(): void {
     this.resume();
   }
 }
+
+const UNTIL_RESUMED: ResumeOn = { on: 'resume' };
 
 /** Opens and ends suspensions, and keeps those that wait for an event. */
 export class Suspensions {
@@ -65,7 +76,12 @@ export class Suspensions {
     this.runtime = runtime;
   }
 
-  suspend(cell: ActorCell, reason: SuspendReason, until: ResumeOn, byOperator = false): Suspension {
+  suspend(
+    cell: ActorCell,
+    reason: SuspendReason,
+    until: ResumeOn = UNTIL_RESUMED,
+    byOperator = false,
+  ): Suspension {
     if (typeof reason !== 'string' && typeof reason?.user !== 'string')
       throw new OptionError('suspend.reason', reason, 'needed a reason, or { user } with one of your own');
     const { ref } = cell;
@@ -129,12 +145,14 @@ export class Suspensions {
         until.promise.then(resume, resume);
         return;
       }
+      case 'resume':
+        return;
       default:
         until satisfies never;
         throw new OptionError(
           'suspend.on',
           (until as { on?: unknown } | undefined)?.on,
-          'needed one of after, event, capacity, settled',
+          'needed one of after, event, capacity, settled, resume',
         );
     }
   }

@@ -1,6 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import { stopLinked } from '../actor/actor-links.js';
 import type { ColdState } from '../actor/cold-state.js';
+import { endNameWatches } from '../actor/name-watches.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { ChildEndedError } from '../errors/error-classes.js';
 import { KILL_REQUESTED, STOP_REQUESTED, STOPPING } from '../mailbox/status-word.js';
@@ -86,6 +87,7 @@ export class Termination {
   private endColdState(cell: ActorCell): void {
     const { registry, stashes, suspensions, timers } = this.runtime;
     timers.cancelAll(cell);
+    endNameWatches(cell);
     stashes.deadLetterAll(cell);
     registry.remove(cell);
     suspensions.endAll(cell);

@@ -1,8 +1,12 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
+import { Cancellation } from '../message/cancellation.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
-import { type Envelope, handlerOf, isEnveloped } from '../message/envelope.js';
+import { type Envelope, enveloped, handlerOf, isEnveloped } from '../message/envelope.js';
 import type { DeadLetterOffice } from './delivery.js';
+
+/** Reasons of messages that were in a mailbox: the actor that runs now did not send them. */
+const WAITED: readonly DeadLetterReason[] = ['left-over', 'evicted', 'expired', 'cancelled'];
 
 /** Takes every message that reaches no handler: counts it, and publishes it to listeners. */
 export class DeadLetterPublisher implements DeadLetterOffice<ActorCell> {
@@ -22,12 +26,18 @@ export class DeadLetterPublisher implements DeadLetterOffice<ActorCell> {
     events.publish({ kind: 'dead-letter', letter: { reason: 'unrouted', to, message, payload, from } });
   }
 
+  /** The asker has given up, by its deadline or by a signal. */
+  notBegun(cell: ActorCell, envelope: Envelope): void {
+    const reason = Cancellation.in(envelope)?.isCancelled === true ? 'cancelled' : 'expired';
+    this.undelivered(cell, enveloped(envelope.handler), envelope, reason);
+  }
+
   undelivered(cell: ActorCell, slot: number, content: unknown, reason: DeadLetterReason, why?: string): void {
     const envelope = isEnveloped(slot) ? (content as Envelope) : undefined;
     this.total += 1;
     const { events, asks, delivery } = this.runtime;
     if (events.hasListeners) {
-      const waited = reason === 'left-over' || reason === 'evicted' || reason === 'expired';
+      const waited = WAITED.includes(reason);
       const from = (envelope?.sender as ActorCell | undefined) ?? (waited ? undefined : delivery.sender);
       const letter = {
         reason,

@@ -1,4 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import type { UnsettledHandler } from '../invoker/unsettled-handler.js';
+import type { Cancellable } from '../message/cancellation.js';
+import type { Envelope } from '../message/envelope.js';
 
 /** An ask or a `send` of an actor that has begun and may not have ended yet. */
 export interface OpenWait {
@@ -10,6 +13,9 @@ export interface OpenWait {
   readonly since: number;
   /** The actor that can end it. */
   readonly awaited: ActorCell;
+  /** The ask in whose handler it began. */
+  readonly cause: Envelope | undefined;
+  readonly cancellable: Cancellable | undefined;
 }
 
 const KEPT_MIN = 16;
@@ -47,6 +53,17 @@ export class OpenWaits {
     return cells;
   }
 
+  /** The open waits, or those of one handler. */
+  cancellable(handler?: UnsettledHandler): Cancellable[] {
+    const found: Cancellable[] = [];
+    for (let wait = this.newest; wait !== undefined; wait = wait.earlierWait) {
+      const isMeant = wait.isOpen && (handler === undefined || isOf(handler, wait));
+      const cancellable = isMeant ? wait.cancellable : undefined;
+      if (cancellable !== undefined) found.push(cancellable);
+    }
+    return found;
+  }
+
   private removeEnded(): void {
     let kept: OpenWait | undefined;
     this.count = 0;
@@ -61,4 +78,10 @@ export class OpenWaits {
     else kept.earlierWait = undefined;
     this.countMax = Math.max(KEPT_MIN, 2 * this.count);
   }
+}
+
+/** By the ask that it serves; without one by the time, which is known to the length of a time slice only. */
+function isOf({ envelope, latestWait, startedAt }: UnsettledHandler, wait: OpenWait): boolean {
+  if (envelope !== undefined) return wait.cause === envelope;
+  return wait === latestWait || wait.since >= Math.floor(startedAt);
 }

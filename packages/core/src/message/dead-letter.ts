@@ -9,6 +9,7 @@ export type DeadLetterReason =
   | 'overloaded' // the whole system holds queuedMax messages
   | 'refused' // a middleware refused it
   | 'expired' // its ask had timed out before it was handled
+  | 'cancelled' // its asker had given up before it was handled
   | 'unrouted' // a router had no routee for it
   | 'illegal'; // not legal in the actor's present phase, or sent with a stale context
 

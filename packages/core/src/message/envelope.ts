@@ -2,6 +2,7 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
 import type { OpenWait } from '../mailbox/open-waits.js';
 import { TimerNode } from '../timers/timer-wheel.js';
+import { type Cancellable, Cancellation } from './cancellation.js';
 
 /**
  * In place of a handler number where messages wait: the payload is an Envelope for that handler. The sign
@@ -24,10 +25,16 @@ export function handlerOf(handler: number): number {
 }
 
 export type Resolve = (value: unknown) => void;
-export type Reject = (error: Error) => void;
+/** Takes an Error, or the reason of an abort, which may be any value. */
+export type Reject = (reason: unknown) => void;
 
-/** Called at the deadline; set by the part of the runtime that asks. */
-export type OnExpire = (envelope: Envelope) => void;
+/** The part of the runtime that awaits the reply. */
+export interface EnvelopeOwner {
+  /** The deadline has passed. Returns the error for it, if the reply was still awaited. */
+  expired(envelope: Envelope): Error | undefined;
+  /** The asker has given up: the message is not begun any more. */
+  cancelled(envelope: Envelope, reason: unknown): void;
+}
 
 /**
  * A message that carries more than its payload: a reply is awaited, it has a deadline, or a middleware gave
@@ -47,7 +54,8 @@ export class Envelope extends TimerNode implements OpenWait {
   context: unknown;
   resolve: Resolve | undefined = undefined;
   reject: Reject | undefined = undefined;
-  onExpire: OnExpire | undefined = undefined;
+  /** Undefined where no reply is awaited. In its place stands its `Cancellation`, once there is one. */
+  owner: EnvelopeOwner | Cancellation | undefined = undefined;
   earlierWait: OpenWait | undefined = undefined;
 
   constructor(
@@ -96,7 +104,11 @@ export class Envelope extends TimerNode implements OpenWait {
     return (this.target as ActorCell).ref.cell;
   }
 
+  get cancellable(): Cancellable | undefined {
+    return Cancellation.of(this);
+  }
+
   override expire(): void {
-    this.onExpire?.(this);
+    this.owner?.expired(this);
   }
 }

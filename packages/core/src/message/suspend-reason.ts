@@ -12,4 +12,5 @@ export type ResumeCondition =
   | { readonly on: 'event'; readonly key: string }
   | { readonly on: 'after'; readonly ms: number }
   | { readonly on: 'capacity' }
-  | { readonly on: 'settled' };
+  | { readonly on: 'settled' }
+  | { readonly on: 'resume' };

@@ -18,6 +18,8 @@ const HOOKS = [
   'around',
   'onSend',
   'onDeadLetter',
+  'wrapHost',
+  'install',
 ] as const;
 
 /** The rule for a list of middleware. */

@@ -3,6 +3,8 @@ import type { Parts } from '../actor/runtime-parts.js';
 import { HandlerTimeoutError } from '../errors/error-classes.js';
 import { toError } from '../errors/thrown-value.js';
 import type { UnsettledHandler } from '../invoker/unsettled-handler.js';
+import { Cancellation, cancelAll } from '../message/cancellation.js';
+import type { Envelope } from '../message/envelope.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 
 /**
@@ -18,6 +20,7 @@ export class HandlerTimeLimit extends TimerNode {
   private readonly withinMs: number;
   private awaiting: UnsettledHandler | undefined = undefined;
   private what = '';
+  private envelope: Envelope | undefined = undefined;
   private isOver = false;
 
   constructor(runtime: HandlerTimeLimit['runtime'], cell: ActorCell, withinMs: number) {
@@ -31,6 +34,7 @@ export class HandlerTimeLimit extends TimerNode {
     const { host, wheel } = this.runtime;
     this.awaiting = awaiting;
     this.what = awaiting.what;
+    this.envelope = awaiting.envelope;
     wheel.arm(this, host.now() + this.withinMs);
   }
 
@@ -39,7 +43,7 @@ export class HandlerTimeLimit extends TimerNode {
     this.runtime.wheel.cancel(this);
     this.awaiting = undefined;
     // The next message gets a signal of its own; a handler that was given up keeps the old one.
-    if (this.isOver && !this.isCutOff && cold !== undefined) cold.abort = undefined;
+    if (this.isOver && !this.isCutOff) cold?.handlerSignals?.renew(this.asked);
   }
 
   /**
@@ -58,8 +62,14 @@ export class HandlerTimeLimit extends TimerNode {
     const { cell, awaiting } = this;
     if (awaiting === undefined || awaiting.settled) return;
     this.isOver = true;
-    cell.cold?.abort?.abort();
+    const reason = new HandlerTimeoutError(cell.path, this.what, this.withinMs);
+    cell.cold?.handlerSignals?.abort(this.asked, reason);
+    cancelAll(cell.cold?.waits?.cancellable(awaiting) ?? [], reason);
     this.runtime.host.later(() => this.cutOff());
+  }
+
+  private get asked(): Cancellation | undefined {
+    return this.envelope === undefined ? undefined : Cancellation.in(this.envelope);
   }
 
   private cutOff(): void {

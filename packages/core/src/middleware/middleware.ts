@@ -1,6 +1,8 @@
+import type { Host } from '../host.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import type { ResumeCondition, SuspendReason } from '../message/suspend-reason.js';
 import type { InvokeResult } from '../run-queue/invoke-result.js';
+import type { ActorSystem } from '../system.js';
 
 /** The message of a hook call. The same object before and after the handler, so hooks may use it as a key. */
 export interface MessageView {
@@ -138,4 +140,21 @@ export interface Middleware {
    * logged.
    */
   readonly onDeadLetter?: ((lost: DeadLetterView) => void) | undefined;
+  /**
+   * Wraps the host of its system: to receive its log lines, or to run its callbacks in another async context.
+   * Only for middleware that is given to `createSystem`.
+   */
+  readonly wrapHost?: ((host: Host) => Host) | undefined;
+  /**
+   * Called once with the new system, for its events and statistics. The result is disposed when the system
+   * has stopped. Only for middleware that is given to `createSystem`.
+   */
+  readonly install?: ((installation: Installation) => Disposable | undefined) | undefined;
+}
+
+/** The place where a middleware is installed. */
+export interface Installation {
+  readonly system: ActorSystem;
+  /** All middleware of the system, in its order. */
+  readonly middleware: readonly Middleware[];
 }

@@ -4,9 +4,18 @@ import type { Delivered } from '../mailbox/delivery.js';
 import type { LaterReply } from '../message/later-reply.js';
 import type { CellRef } from './cell-ref.js';
 
+/** Options of an ask, and of a send that waits for room. */
 export interface AskOptions {
-  /** Milliseconds until the ask fails. Never longer than what is left to the message being handled. */
+  /**
+   * Milliseconds until it fails. Never longer than what is left to the ask being handled. Default: that of
+   * the system for an ask, none for a send.
+   */
   readonly withinMs?: number | undefined;
+  /**
+   * Gives up when it fires: the promise rejects with its reason, and the handler at work on the message gets
+   * it in `ctx.signal`.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
 // The methods are written out by the compiler, so that an error message lists the messages of the actor and
@@ -59,8 +68,16 @@ export interface RefOf<H extends HandlerMap> extends AnyRef {
   readonly send: SendMethods<H>;
   /** Sends and awaits the reply, with a deadline (5 s unless set otherwise). */
   readonly ask: AskMethods<H>;
+  /** `ask` and `send` with a deadline or a signal. It may be kept and used again. */
+  with(options: AskOptions): CallMethods<H>;
   /** Type carrier: never present at run time. */
   readonly '~handlers'?: H;
+}
+
+/** The ways to call an actor that can be waited for. */
+export interface CallMethods<H extends HandlerMap> {
+  readonly ask: AskMethods<H>;
+  readonly send: SendMethods<H>;
 }
 
 export type ActorRef<D extends AnyDefinition> = RefOf<HandlersOf<D>>;

@@ -1,6 +1,9 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import type { AnyDefinition } from '../define/actor-definition.js';
+import { INSPECT } from '../inspect-symbol.js';
 import type { Delivered } from '../mailbox/delivery.js';
-import type { AnyRef } from './actor-ref.js';
+import type { AnyRef, AskOptions } from './actor-ref.js';
+import { type CallTerms, checkCallOptions } from './call-options.js';
 import type { ActorTimer } from './timer-methods.js';
 
 /** How a timer sends: in which actor's name, when, and under which key. */
@@ -11,12 +14,23 @@ export interface TimerTerms {
   readonly key: string | undefined;
 }
 
-/**
- * How an ask is sent: in which actor's name, and with which deadline; `withinMs` undefined means the default.
- */
-export interface AskTerms {
-  readonly sender: ActorCell | undefined;
-  readonly withinMs: number | undefined;
+/** `ref.with(options)`. Each use is attributed to the actor whose handler is running then. */
+class RefWithOptions {
+  private readonly ref: CellRef;
+  private readonly options: AskOptions;
+
+  constructor(ref: CellRef, options: AskOptions) {
+    this.ref = ref;
+    this.options = options;
+  }
+
+  get ask(): object {
+    return this.ref.askAs(this.ref.running, this.options);
+  }
+
+  get send(): object {
+    return this.ref.sendAs(this.ref.running, this.options);
+  }
 }
 
 /**
@@ -38,24 +52,62 @@ export abstract class CellRef implements AnyRef {
     return this.cell.id;
   }
 
+  /** An actor of that definition, or a pool of such. */
+  '~isOf'(definition: AnyDefinition): boolean {
+    const own = this.cell.type.definition;
+    return own === definition || own['~routees'] === definition;
+  }
+
   toString(): string {
     return `ref(${this.cell.path})`;
   }
 
+  toJSON(): string {
+    return this.toString();
+  }
+
+  /** Refs hold the runtime: without this, one line of `console.log` would print all of it. */
+  [INSPECT](): string {
+    return this.toString();
+  }
+
   /** The methods of `tell` in the name of an actor. */
   abstract tellAs(sender: ActorCell): object;
-  /** The methods of `ask` in the name of an actor, or with a deadline of its own. */
-  abstract askAs(sender: ActorCell | undefined, withinMs: number | undefined): object;
+  /** The methods of `offer` in the name of an actor. */
+  abstract offerAs(sender: ActorCell): object;
+  /** The methods of `ask` in the name of an actor, or with options. */
+  abstract askAs(sender: ActorCell | undefined, options: AskOptions | undefined): object;
+  /** The methods of `send` in the name of an actor, or with options. */
+  abstract sendAs(sender: ActorCell | undefined, options: AskOptions | undefined): object;
   /** The methods of a timer. */
   abstract timer(terms: TimerTerms): object;
+
+  with(options: AskOptions): object {
+    checkCallOptions('with', options);
+    return new RefWithOptions(this, { withinMs: options.withinMs, signal: options.signal });
+  }
+
+  /** The actor of the same system whose handler is running. */
+  get running(): ActorCell | undefined {
+    return this.cell.type.runtime.delivery.sender;
+  }
 
   offerTo(handler: number, payload: unknown): Delivered {
     const { cell } = this;
     return cell.type.delivery.offer(cell, handler, payload);
   }
 
-  sendTo(handler: number, payload: unknown, signal: AbortSignal | undefined): Promise<void> {
-    return this.cell.type.runtime.sends.send(this, handler, payload, signal);
+  sendTo(handler: number, payload: unknown): Promise<void> {
+    return this.cell.type.runtime.sends.send(this, handler, payload);
+  }
+
+  sendFrom(terms: CallTerms, handler: number, payload: unknown): Promise<void> {
+    return this.cell.type.runtime.sends.sendAs(terms, this, handler, payload);
+  }
+
+  offerFrom(sender: ActorCell, handler: number, payload: unknown): Delivered {
+    const { cell } = this;
+    return cell.type.runtime.asks.offerAs(sender, cell, handler, payload);
   }
 
   tellFrom(sender: ActorCell, handler: number, payload: unknown): void {
@@ -63,9 +115,9 @@ export abstract class CellRef implements AnyRef {
     cell.type.runtime.asks.tellAs(sender, cell, handler, payload);
   }
 
-  askFrom({ sender, withinMs }: AskTerms, handler: number, payload: unknown): Promise<unknown> {
+  askFrom(terms: CallTerms, handler: number, payload: unknown): Promise<unknown> {
     const { cell } = this;
-    return cell.type.runtime.asks.askAs(sender, cell, handler, payload, withinMs);
+    return cell.type.runtime.asks.askAs(terms, cell, handler, payload);
   }
 
   armTimer(terms: TimerTerms, handler: number, payload: unknown): ActorTimer {

@@ -1,8 +1,9 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import { IDLE } from '../mailbox/status-word.js';
-import type { RefClass } from './actor-ref.js';
-import { type AskTerms, CellRef, type TimerTerms } from './cell-ref.js';
+import type { AskOptions, RefClass } from './actor-ref.js';
+import type { CallTerms } from './call-options.js';
+import { CellRef, type TimerTerms } from './cell-ref.js';
 import { FunctionCopies } from './function-copies.js';
 import type { ActorTimer } from './timer-methods.js';
 
@@ -48,7 +49,9 @@ function buildRefClass(
   const Send = methods();
   const Ask = methods();
   const TellAs = methodsOn<ActorCell>();
-  const AskAs = methodsOn<AskTerms>();
+  const OfferAs = methodsOn<ActorCell>();
+  const SendAs = methodsOn<CallTerms>();
+  const AskAs = methodsOn<CallTerms>();
   const Timer = methodsOn<TimerTerms>();
 
   class Ref extends Base {
@@ -70,8 +73,14 @@ function buildRefClass(
     override tellAs(sender: ActorCell): object {
       return new TellAs(this, sender);
     }
-    override askAs(sender: ActorCell | undefined, withinMs: number | undefined): object {
-      return new AskAs(this, { sender, withinMs });
+    override offerAs(sender: ActorCell): object {
+      return new OfferAs(this, sender);
+    }
+    override askAs(sender: ActorCell | undefined, options: AskOptions | undefined): object {
+      return new AskAs(this, { sender, options });
+    }
+    override sendAs(sender: ActorCell | undefined, options: AskOptions | undefined): object {
+      return new SendAs(this, { sender, options });
     }
     override timer(terms: TimerTerms): object {
       return new Timer(this, terms);
@@ -87,7 +96,7 @@ function buildRefClass(
   const method = (
     owner: { readonly prototype: object },
     name: string,
-    body: (payload?: unknown, signal?: AbortSignal) => unknown,
+    body: (payload?: unknown) => unknown,
   ) => {
     Object.defineProperty(owner.prototype, name, { value: body, writable: true, configurable: true });
   };
@@ -106,13 +115,19 @@ function buildRefClass(
     method(Offer, name, function (this: Methods, payload?: unknown): Delivered {
       return this['~ref'].offerTo(handler, payload);
     });
-    method(Send, name, function (this: Methods, payload?: unknown, signal?: AbortSignal): Promise<void> {
-      return this['~ref'].sendTo(handler, payload, signal);
+    method(Send, name, function (this: Methods, payload?: unknown): Promise<void> {
+      return this['~ref'].sendTo(handler, payload);
     });
     method(TellAs, name, function (this: MethodsOn<ActorCell>, payload?: unknown): void {
       this['~ref'].tellFrom(this['~terms'], handler, payload);
     });
-    method(AskAs, name, function (this: MethodsOn<AskTerms>, payload?: unknown): Promise<unknown> {
+    method(OfferAs, name, function (this: MethodsOn<ActorCell>, payload?: unknown): Delivered {
+      return this['~ref'].offerFrom(this['~terms'], handler, payload);
+    });
+    method(SendAs, name, function (this: MethodsOn<CallTerms>, payload?: unknown): Promise<void> {
+      return this['~ref'].sendFrom(this['~terms'], handler, payload);
+    });
+    method(AskAs, name, function (this: MethodsOn<CallTerms>, payload?: unknown): Promise<unknown> {
       return this['~ref'].askFrom(this['~terms'], handler, payload);
     });
     method(Timer, name, function (this: MethodsOn<TimerTerms>, payload?: unknown): ActorTimer {
@@ -146,15 +161,21 @@ function rehearse(build: typeof buildRefClass): void {
   const nothing = (): undefined => undefined;
   const delivery = { wakeWith: nothing, post: nothing, offer: nothing };
   const runtime = {
-    asks: { ask: nothing, askAs: nothing, tellAs: nothing },
-    sends: { send: nothing },
+    asks: { ask: nothing, askAs: nothing, offerAs: nothing, tellAs: nothing },
+    sends: { send: nothing, sendAs: nothing },
     timers: { arm: nothing },
   };
   const cellOf = (status: number) => ({ status, type: { delivery, runtime } }) as unknown as ActorCell;
   for (const name of ['x', 'path']) {
     const ref = new (build(CellRef, IDLE, [name], TAKEN))(cellOf(IDLE));
     const { tell, offer, send, ask } = ref as unknown as Record<string, object>;
-    const asOthers = [ref.tellAs(ref.cell), ref.askAs(undefined, 1), ref.timer({} as TimerTerms)];
+    const asOthers = [
+      ref.tellAs(ref.cell),
+      ref.offerAs(ref.cell),
+      ref.sendAs(undefined, undefined),
+      ref.askAs(undefined, undefined),
+      ref.timer({} as TimerTerms),
+    ];
     for (const status of [IDLE, ~IDLE]) {
       ref.cell = cellOf(status);
       for (const methods of [tell, offer, send, ask, ...asOthers])

@@ -127,10 +127,12 @@ function waitsFrom(waiting: ActorCell, until: ActorCell): OpenWait[] | undefined
 }
 
 /**
- * Only its target can end it: an ask is in the mailbox or being handled, a send waits for the mailbox. A
- * later reply may come from anywhere.
+ * Only its target can end it: an ask is in the mailbox, in the stash or being handled, a send waits for the
+ * mailbox. A later reply may come from anywhere.
  */
 function isHeldUp(wait: OpenWait): boolean {
-  const cell = wait.awaited;
-  return wait.isForRoom || cell.cold?.awaiting?.envelope === wait || cell.queue.indexOf(wait) >= 0;
+  if (wait.isForRoom) return true;
+  const { cold, queue } = wait.awaited;
+  if (cold?.awaiting?.envelope === wait || queue.indexOf(wait) >= 0) return true;
+  return cold?.stash?.some(({ payload }) => payload === wait) === true;
 }

@@ -1,21 +1,32 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import { SendTimeoutError } from '../errors/error-classes.js';
+import { describeActivity } from '../inspect/describe-activity.js';
 import type { OpenWait } from '../mailbox/open-waits.js';
+import type { CancelGroup, Cancellable } from '../message/cancellation.js';
+import type { Envelope } from '../message/envelope.js';
+import { TimerNode } from '../timers/timer-wheel.js';
 import type { CellRef } from './cell-ref.js';
 
-/** One send that waits for room. */
-export class WaitingSend implements OpenWait {
+/** One send that waits for room. The wheel ends it at its deadline. */
+export class WaitingSend extends TimerNode implements OpenWait, Cancellable {
   next: WaitingSend | undefined = undefined;
   earlierWait: OpenWait | undefined = undefined;
   hasLeft = false;
-  /** Why it cannot wait any longer. */
-  failure: Error | undefined = undefined;
+  /** Why it waits no longer. */
+  failure: { readonly reason: unknown } | undefined = undefined;
   wake: () => void = () => undefined;
   readonly since: number;
+  readonly cause: Envelope | undefined;
   private readonly ref: CellRef;
+  private readonly message: string;
+  private readonly groups: CancelGroup[] = [];
 
-  constructor(ref: CellRef, since: number) {
+  constructor(ref: CellRef, message: string, since: number, cause: Envelope | undefined) {
+    super();
     this.ref = ref;
+    this.message = message;
     this.since = since;
+    this.cause = cause;
   }
 
   get isOpen(): boolean {
@@ -30,8 +41,32 @@ export class WaitingSend implements OpenWait {
     return this.ref.cell;
   }
 
-  fail(error: Error): void {
-    this.failure = error;
+  get cancellable(): Cancellable {
+    return this;
+  }
+
+  /** A group that has this as a member. */
+  joined(group: CancelGroup): void {
+    this.groups.push(group);
+  }
+
+  fail(reason: unknown): void {
+    this.failure ??= { reason };
     this.wake();
+  }
+
+  cancel(reason: unknown): readonly Cancellable[] {
+    this.fail(reason);
+    return [];
+  }
+
+  override expire(): void {
+    const { cell } = this.ref;
+    const now = cell.type.runtime.host.now();
+    this.fail(new SendTimeoutError(cell.path, this.message, now - this.since, describeActivity(cell, now)));
+  }
+
+  leaveGroups(): void {
+    for (const group of this.groups) group.remove(this);
   }
 }

@@ -1,6 +1,10 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { UndeliveredError } from '../errors/error-classes.js';
+import { Cancellation } from '../message/cancellation.js';
+import { cancelOnAbort } from './abort-listeners.js';
+import type { AskOptions } from './actor-ref.js';
+import { type CallTerms, checkCallOptions } from './call-options.js';
 import type { CellRef } from './cell-ref.js';
 import { WaitingSend } from './waiting-send.js';
 
@@ -35,7 +39,7 @@ type Answer = 'accepted' | 'full' | Error;
  */
 export class WaitingSends {
   private readonly runtime: Parts<
-    'backPressure' | 'delivery' | 'executor' | 'ready' | 'waitCycles' | 'waitGraph'
+    'asks' | 'backPressure' | 'delivery' | 'executor' | 'ready' | 'waitCycles' | 'waitGraph' | 'wheel'
   >;
   private readonly queues = new Map<CellRef, SendQueue>();
 
@@ -44,57 +48,82 @@ export class WaitingSends {
   }
 
   /**
-   * `ref.send`: resolves when the mailbox has taken the message, rejects when it never will, or when the
-   * signal fires. The sender is the actor whose handler is running, if one is.
+   * `ref.send`: resolves when the mailbox has taken the message, rejects when it never will. Attributed to
+   * the actor whose handler is running, if one is.
    */
-  send(
-    ref: CellRef,
-    handler: number,
-    payload: unknown,
-    signal?: AbortSignal,
-    sender: ActorCell | undefined = this.runtime.delivery.sender,
-  ): Promise<void> {
-    if (signal?.aborted === true) return Promise.reject(signal.reason);
+  send(ref: CellRef, handler: number, payload: unknown): Promise<void> {
+    return this.begin({ sender: this.runtime.delivery.sender, options: undefined }, ref, handler, payload);
+  }
+
+  /** `ctx.send` and `ref.with(…).send`: rejects also at the deadline, and when the signal fires. */
+  sendAs(terms: CallTerms, ref: CellRef, handler: number, payload: unknown): Promise<void> {
+    const { sender, options } = terms;
+    try {
+      checkCallOptions('send', options);
+      if (sender !== undefined) this.runtime.asks.checkMayCall(sender, 'send');
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    if (options?.signal?.aborted === true) return Promise.reject(options.signal.reason);
+    return this.begin(terms, ref, handler, payload);
+  }
+
+  private begin(terms: CallTerms, ref: CellRef, handler: number, payload: unknown): Promise<void> {
     const queue = this.queues.get(ref);
-    const answer = queue === undefined ? this.offer(ref.cell, handler, payload) : 'full';
+    const answer = queue === undefined ? this.offerAs(terms.sender, ref.cell, handler, payload) : 'full';
     if (answer === 'accepted') return Promise.resolve();
     if (answer !== 'full') return Promise.reject(answer);
-    return this.wait(ref, queue ?? this.openQueue(ref), handler, payload, signal, sender);
+    return this.wait(terms, ref, queue ?? this.openQueue(ref), handler, payload);
   }
 
   private async wait(
+    { sender, options }: CallTerms,
     ref: CellRef,
     queue: SendQueue,
     handler: number,
     payload: unknown,
-    signal: AbortSignal | undefined,
-    sender: ActorCell | undefined,
   ): Promise<void> {
-    const { executor, waitCycles, waitGraph } = this.runtime;
-    const waiting = new WaitingSend(ref, executor.now());
-    const wake = (): void => waiting.wake();
+    const { asks, executor, waitCycles, waitGraph } = this.runtime;
+    const cause = sender === undefined ? undefined : asks.messageOf(sender);
+    const waiting = new WaitingSend(ref, messageOf(ref.cell, handler), executor.now(), cause);
     queue.add(waiting);
+    this.limit(waiting, options);
     if (sender !== undefined) {
       waitCycles.sendBegins(waiting, sender);
       waitGraph.begin(sender, waiting);
     }
-    signal?.addEventListener('abort', wake);
     try {
       for (;;) {
         await new Promise<void>((woken) => {
           waiting.wake = woken;
+          if (waiting.failure !== undefined) woken();
         });
-        signal?.throwIfAborted();
-        if (waiting.failure !== undefined) throw waiting.failure;
+        if (waiting.failure !== undefined) throw waiting.failure.reason;
         if (queue.first !== waiting) continue;
-        const answer = this.offer(ref.cell, handler, payload);
+        const answer = this.offerAs(sender, ref.cell, handler, payload);
         if (answer === 'accepted') return;
         if (answer !== 'full') throw answer;
         this.awaitRoom(ref, queue);
       }
     } finally {
-      signal?.removeEventListener('abort', wake);
+      this.runtime.wheel.cancel(waiting);
+      waiting.leaveGroups();
       this.leave(ref, queue, waiting);
+    }
+  }
+
+  /** Its deadline and its signals: its own, and those of the ask in whose handler it was sent. */
+  private limit(waiting: WaitingSend, options: AskOptions | undefined): void {
+    const { cause } = waiting;
+    const own = options?.withinMs === undefined ? Number.POSITIVE_INFINITY : waiting.since + options.withinMs;
+    const deadline = Math.min(own, Math.max(cause?.deadline ?? own, waiting.since));
+    if (deadline !== Number.POSITIVE_INFINITY) this.runtime.wheel.arm(waiting, deadline);
+    if (options?.signal !== undefined) waiting.joined(cancelOnAbort(options.signal, waiting));
+    const asked = cause === undefined ? undefined : Cancellation.in(cause);
+    if (asked?.isCancelled === true) waiting.fail(asked.aborted?.reason);
+    else if (asked?.isOver === false) {
+      asked.add(waiting);
+      waiting.joined(asked);
     }
   }
 
@@ -116,12 +145,19 @@ export class WaitingSends {
     else if (this.queues.get(ref) === queue) this.queues.delete(ref);
   }
 
-  private offer(cell: ActorCell, handler: number, payload: unknown): Answer {
-    const { delivery, ready } = this.runtime;
-    const answer = delivery.offer(cell, handler, payload);
+  /** A sender that has ended while it waited is no sender any more. */
+  private offerAs(sender: ActorCell | undefined, cell: ActorCell, handler: number, payload: unknown): Answer {
+    const { asks, delivery, ready } = this.runtime;
+    const answer = sender?.isCurrent
+      ? asks.offerAs(sender, cell, handler, payload)
+      : delivery.offer(cell, handler, payload);
     if (answer === 'accepted') return answer;
     if (answer === 'full' && ready.queued < ready.queuedMax) return answer;
-    const message = cell.type.definition['~handlerNames'][handler] as string;
-    return new UndeliveredError(cell.path, message, answer === 'closed' ? 'stopped' : 'overloaded');
+    const reason = answer === 'closed' ? 'stopped' : 'overloaded';
+    return new UndeliveredError(cell.path, messageOf(cell, handler), reason);
   }
+}
+
+function messageOf(cell: ActorCell, handler: number): string {
+  return cell.type.definition['~handlerNames'][handler] as string;
 }

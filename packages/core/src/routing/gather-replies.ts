@@ -1,6 +1,8 @@
-import { NoRouteeError } from '../errors/error-classes.js';
+import { AbortedError, NoRouteeError } from '../errors/error-classes.js';
 import { toError } from '../errors/thrown-value.js';
-import type { AskTerms } from '../ref/cell-ref.js';
+import type { Cancellable } from '../message/cancellation.js';
+import { cancelOnAbort } from '../ref/abort-listeners.js';
+import type { CallTerms } from '../ref/call-options.js';
 import type { RouterBase } from './router-class.js';
 import type { Gathered } from './router-ref.js';
 
@@ -10,25 +12,26 @@ import type { Gathered } from './router-ref.js';
  */
 function askAll(
   router: RouterBase,
-  { sender, withinMs }: AskTerms,
+  terms: CallTerms,
   handler: number,
   payload: unknown,
 ): { readonly routee: string; readonly answer: Promise<unknown> }[] {
   return router.routees.map((routee) => ({
     routee: routee.path,
-    answer: router.runtime.asks.askAs(sender, routee.cell, handler, payload, withinMs),
+    answer: router.runtime.asks.askAs(terms, routee.cell, handler, payload),
   }));
 }
 
+/** Rejects only when there is no routee, or with the reason of its signal. */
 export async function gatherReplies(
   router: RouterBase,
-  terms: AskTerms,
+  terms: CallTerms,
   handler: number,
   payload: unknown,
 ): Promise<readonly Gathered<unknown>[]> {
   const asked = askAll(router, terms, handler, payload);
   if (asked.length === 0) throw noRouteeError(router, handler);
-  return Promise.all(
+  const gathered = await Promise.all(
     asked.map(({ routee, answer }) =>
       answer.then(
         (reply) => ({ routee, reply }),
@@ -36,22 +39,43 @@ export async function gatherReplies(
       ),
     ),
   );
+  terms.options?.signal?.throwIfAborted();
+  return gathered;
 }
 
-/** The first reply; when all have failed, an error that has the last failure as its cause. */
+/**
+ * The first reply; the other routees are then aborted. When all have failed, an error that has the last
+ * failure as its cause.
+ */
 export async function firstReply(
   router: RouterBase,
-  terms: AskTerms,
+  { sender, options }: CallTerms,
   handler: number,
   payload: unknown,
 ): Promise<unknown> {
+  const others = new AbortController();
+  const abortAll: Cancellable = {
+    cancel(reason) {
+      others.abort(reason);
+      return [];
+    },
+  };
+  const signal = options?.signal;
+  signal?.throwIfAborted();
+  const group = signal === undefined ? undefined : cancelOnAbort(signal, abortAll);
+  const terms = { sender, options: { withinMs: options?.withinMs, signal: others.signal } };
   const asked = askAll(router, terms, handler, payload);
-  if (asked.length === 0) throw noRouteeError(router, handler);
   try {
+    if (asked.length === 0) throw noRouteeError(router, handler);
     return await Promise.any(asked.map(({ answer }) => answer));
   } catch (thrown) {
-    const last = thrown instanceof AggregateError ? toError(thrown.errors.at(-1)) : toError(thrown);
+    if (!(thrown instanceof AggregateError)) throw thrown;
+    signal?.throwIfAborted();
+    const last = toError(thrown.errors.at(-1));
     throw new NoRouteeError(router.path, router.messageOf(handler), `all ${asked.length} failed`, last);
+  } finally {
+    group?.remove(abortAll);
+    others.abort(new AbortedError(router.path, 'another routee has replied'));
   }
 }
 

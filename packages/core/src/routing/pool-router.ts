@@ -26,6 +26,10 @@ export function poolRouterClassOf(definition: AnyDefinition): RefClass {
       return this.pool.size;
     }
 
+    override toString(): string {
+      return `pool(${this.cell.path})`;
+    }
+
     resize(size: number): void {
       this.pool.resize(size);
     }

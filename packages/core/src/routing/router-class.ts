@@ -5,7 +5,8 @@ import { NoRouteeError } from '../errors/error-classes.js';
 import { toError } from '../errors/thrown-value.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import type { AskOptions } from '../ref/actor-ref.js';
-import { type AskTerms, CellRef, type TimerTerms } from '../ref/cell-ref.js';
+import { type CallTerms, checkCallOptions } from '../ref/call-options.js';
+import { CellRef, type TimerTerms } from '../ref/cell-ref.js';
 import { makeRefClassOn } from '../ref/make-ref-class.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
 import { firstReply, gatherReplies } from './gather-replies.js';
@@ -80,24 +81,30 @@ export abstract class RouterBase extends CellRef {
 
   override offerTo(handler: number, payload: unknown): Delivered {
     const targets = this.targetsOf(handler, payload);
-    const answers = targets.map(({ cell }) => cell.type.delivery.offer(cell, handler, payload));
-    if (answers.includes('accepted')) return 'accepted';
-    return answers.includes('full') ? 'full' : 'closed';
+    return outcomeOf(targets.map(({ cell }) => cell.type.delivery.offer(cell, handler, payload)));
   }
 
-  override async sendTo(handler: number, payload: unknown, signal: AbortSignal | undefined): Promise<void> {
+  override offerFrom(sender: ActorCell, handler: number, payload: unknown): Delivered {
+    const targets = this.targetsOf(handler, payload);
+    return outcomeOf(targets.map(({ cell }) => this.runtime.asks.offerAs(sender, cell, handler, payload)));
+  }
+
+  override sendTo(handler: number, payload: unknown): Promise<void> {
+    return this.sendFrom(this.termsOf(undefined), handler, payload);
+  }
+
+  override async sendFrom(terms: CallTerms, handler: number, payload: unknown): Promise<void> {
     const targets = this.targetsOf(handler, payload);
     if (targets.length === 0)
       throw new NoRouteeError(this.path, this.messageOf(handler), 'no routee takes messages');
-    await Promise.all(targets.map((target) => this.runtime.sends.send(target, handler, payload, signal)));
+    await Promise.all(targets.map((target) => this.runtime.sends.sendAs(terms, target, handler, payload)));
   }
 
-  override askFrom(terms: AskTerms, handler: number, payload: unknown): Promise<unknown> {
+  override askFrom(terms: CallTerms, handler: number, payload: unknown): Promise<unknown> {
     if (this.selector === undefined) return firstReply(this, terms, handler, payload);
     const routee = this.choose(handler, payload);
     if (routee instanceof NoRouteeError) return Promise.reject(routee);
-    const { sender, withinMs } = terms;
-    return this.runtime.asks.askAs(sender, routee.cell, handler, payload, withinMs);
+    return this.runtime.asks.askAs(terms, routee.cell, handler, payload);
   }
 
   override armTimer(terms: TimerTerms, handler: number, payload: unknown): ActorTimer {
@@ -106,16 +113,27 @@ export abstract class RouterBase extends CellRef {
     return this.runtime.timers.arm(terms, routee, handler, payload);
   }
 
-  /** An ask is attributed to the actor whose handler is running. */
-  termsOf(options: AskOptions | undefined): AskTerms {
-    return { sender: this.runtime.delivery.sender, withinMs: options?.withinMs };
+  override get running(): ActorCell | undefined {
+    return this.runtime.delivery.sender;
   }
+
+  /** An ask is attributed to the actor whose handler is running. */
+  termsOf(options: AskOptions | undefined): CallTerms {
+    return { sender: this.running, options };
+  }
+}
+
+function outcomeOf(answers: readonly Delivered[]): Delivered {
+  if (answers.includes('accepted')) return 'accepted';
+  return answers.includes('full') ? 'full' : 'closed';
 }
 
 /** A router with the methods of a definition's handlers. */
 export interface RouterWithMethods extends RouterBase {
   tellAs(sender: ActorCell): object;
-  askAs(sender: ActorCell | undefined, withinMs: number | undefined): object;
+  offerAs(sender: ActorCell): object;
+  askAs(sender: ActorCell | undefined, options: AskOptions | undefined): object;
+  sendAs(sender: ActorCell | undefined, options: AskOptions | undefined): object;
   timer(terms: TimerTerms): object;
 }
 
@@ -140,8 +158,8 @@ function makeRouterClass(handlerNames: readonly string[]): RouterClass {
   const All = methodsOf<undefined>(handlerNames, (router, _, handler, payload) =>
     router.tellTo(router.routees, handler, payload),
   );
-  const Gather = methodsOf<AskTerms>(handlerNames, gatherReplies);
-  const First = methodsOf<AskTerms>(handlerNames, firstReply);
+  const Gather = methodsOf<CallTerms>(handlerNames, gatherReplies);
+  const First = methodsOf<CallTerms>(handlerNames, firstReply);
   // The class that is built on RouterBase takes the same arguments.
   const WithMethods = makeRefClassOn(
     RouterBase as unknown as typeof CellRef,
@@ -153,15 +171,17 @@ function makeRouterClass(handlerNames: readonly string[]): RouterClass {
       return new Tell(this, undefined);
     }
     get ask(): object {
-      return this.askAs(this.runtime.delivery.sender, undefined);
+      return this.askAs(this.running, undefined);
     }
     get all(): object {
       return new All(this, undefined);
     }
     gather(options?: AskOptions): object {
+      checkCallOptions('gather', options);
       return new Gather(this, this.termsOf(options));
     }
     first(options?: AskOptions): object {
+      checkCallOptions('first', options);
       return new First(this, this.termsOf(options));
     }
   };

@@ -1,9 +1,11 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { SuspensionToken } from '../define/actor-context.js';
 import { ActorFailedError, NoRouteeError, UndeliveredError } from '../errors/error-classes.js';
+import { toError } from '../errors/thrown-value.js';
 import { DRAINING, FENCED, STOPPING, TERMINATED } from '../mailbox/status-word.js';
+import { Cancellation } from '../message/cancellation.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
-import { Envelope, enveloped } from '../message/envelope.js';
+import { Envelope, type EnvelopeOwner, enveloped } from '../message/envelope.js';
 import type { LaterReply } from '../message/later-reply.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import type { Member } from './routee-selector.js';
@@ -148,7 +150,7 @@ export class WorkQueue {
     const { runtime } = supervisor.cell.type;
     const { source } = work;
     if (hasExpired(source)) {
-      runtime.deadLetters.undelivered(supervisor.cell, enveloped(work.handler), source, 'expired');
+      runtime.deadLetters.notBegun(supervisor.cell, source as Envelope);
       return;
     }
     const { cell } = worker;
@@ -156,11 +158,12 @@ export class WorkQueue {
     const now = runtime.executor.now();
     const envelope = new Envelope(cell, work.handler, work.payload, supervisor.cell, source, deadline, now);
     envelope.resolve = (reply) => this.done(supervisor, worker, () => work.later.reply(reply));
-    envelope.reject = (error) => this.failed(supervisor, worker, work, error);
-    if (deadline !== Number.POSITIVE_INFINITY) {
-      envelope.onExpire = letExpire;
-      runtime.wheel.arm(envelope, envelope.deadline);
+    envelope.reject = (reason) => this.failed(supervisor, worker, work, toError(reason));
+    if (source?.owner !== undefined) {
+      envelope.owner = WORK_OWNER;
+      if (source.owner instanceof Cancellation) Cancellation.of(envelope);
     }
+    if (deadline !== Number.POSITIVE_INFINITY) runtime.wheel.arm(envelope, envelope.deadline);
     work.attempts += 1;
     this.outstanding += 1;
     this.out.set(worker, (this.out.get(worker) ?? 0) + 1);
@@ -222,11 +225,19 @@ function hasExpired(source: Envelope | undefined): boolean {
 }
 
 /**
- * Work in a worker's mailbox is no longer begun; work that has begun goes on. The asker has its own deadline.
+ * Without an asker, work in a worker's mailbox is no longer begun; the worker of begun work gets a signal and
+ * keeps its place in the window until it is done. The asker itself has been answered already.
  */
-function letExpire(envelope: Envelope): void {
-  envelope.due = -1;
-}
+const WORK_OWNER: EnvelopeOwner = {
+  expired(envelope) {
+    envelope.due = -1;
+    return (envelope.target as ActorCell).type.runtime.asks.timeoutOf(envelope);
+  },
+  cancelled(envelope) {
+    (envelope.target as ActorCell).type.runtime.wheel.cancel(envelope);
+    envelope.due = -1;
+  },
+};
 
 /** A draining pool finishes its work, with any worker. */
 function isStopping({ status }: ActorCell): boolean {

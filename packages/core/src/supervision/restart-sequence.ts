@@ -1,5 +1,6 @@
 import { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
+import { endNameWatches } from '../actor/name-watches.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { Restart } from '../lifecycle/ending-stage.js';
 import { endsWithIncarnation } from '../lifecycle/runtime-signal.js';
@@ -10,7 +11,7 @@ import type { FailureReport } from './failure-report.js';
  * Start and restart of an actor. At a restart a new cell with a new state takes place, mailbox and ref of the
  * old one.
  *
- *   children, last started first → `restarting` → new state → `started` → messages again
+ *   children, last started first → `restarting` → new state → `started`, first phase → messages again
  */
 export class RestartSequence {
   private readonly runtime: Parts<
@@ -20,6 +21,7 @@ export class RestartSequence {
     | 'events'
     | 'failures'
     | 'hooks'
+    | 'phases'
     | 'ready'
     | 'stashes'
     | 'suspensions'
@@ -32,10 +34,11 @@ export class RestartSequence {
 
   /** A state function that throws is a failure like any other: the parent decides. */
   makeState(cell: ActorCell): void {
-    const make = cell.type.spec.state;
-    if (make === undefined) return;
+    const { definition, spec } = cell.type;
+    const withContext = definition['~makeState'];
+    if (spec.state === undefined && withContext === undefined) return;
     try {
-      cell.state = make(cell.args);
+      cell.state = withContext === undefined ? spec.state?.(cell.args) : withContext(cell.args, cell);
     } catch (error) {
       this.runtime.failures.failed(cell, error, -1, undefined, { hook: 'state' });
     }
@@ -44,8 +47,8 @@ export class RestartSequence {
   start(cell: ActorCell): void {
     if ((cell.status & (FAULT | STOPPING)) !== 0) return;
     this.runtime.hooks.run(cell, 'started', [], (settled, { error }) => {
-      if (error !== undefined)
-        this.runtime.failures.failed(settled, error.thrown, -1, undefined, { hook: 'started' });
+      if (error === undefined) this.runtime.phases.move(settled);
+      else this.runtime.failures.failed(settled, error.thrown, -1, undefined, { hook: 'started' });
     });
   }
 
@@ -61,7 +64,7 @@ export class RestartSequence {
     cell.markFailed();
     const restart: Restart = { kind: 'restart', report, stage: 'children' };
     cold.ending = restart;
-    cold.abort?.abort();
+    cell.abortHandlers('the actor is restarting');
     if (cold.awaiting?.envelope !== undefined) this.runtime.asks.failed(cold.awaiting.envelope, report.error);
     cell.clearAwaiting();
     cold.awaiting?.onAbandoned?.();
@@ -109,6 +112,7 @@ export class RestartSequence {
     cell.takeOver(old);
     cell.cold = cold;
     old.cold = undefined;
+    old.refuseState();
     old.ref.cell = cell;
     ready.slots.put(cell.slot, cell);
     if (events.hasListeners) events.publish({ kind: 'restarted', path: cell.path, restarts: cold.restarts });
@@ -122,6 +126,7 @@ export class RestartSequence {
     timers.endIncarnation(old);
     stashes.unstash(old);
     deathWatch.forget(old);
+    endNameWatches(old);
     suspensions.endOwn(old);
     cold.endIncarnation();
     cold.signals = cold.signals.filter((signal) => !endsWithIncarnation(signal));

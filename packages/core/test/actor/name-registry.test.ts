@@ -110,4 +110,49 @@ registry('the watcher of a name is notified of every change', async () => {
   assert.equal(notified, [undefined, first.id, undefined, second.id]);
 });
 
+registry('an anonymous actor is called after its definition, with a number of its own for ever', async () => {
+  const Odd = defineActor('two words/é', { handlers: {} });
+  await using test = createTestSystem();
+  const [first, second, odd] = [test.system.spawn(Child), test.system.spawn(Child), test.system.spawn(Odd)];
+  assert.match(first.path, /^\/child-\d+$/);
+  assert.match(odd.path, /^\/two-words--\d+$/);
+  const paths = new Set([first.path, second.path]);
+  for (let i = 0; i < 10; i += 1) {
+    const child = test.system.spawn(Child);
+    paths.add(child.path);
+    const { path } = child;
+    void test.system.stop(child);
+    await test.settle();
+    assert.is(child.path, path, 'the path stays after its end');
+  }
+  assert.is(paths.size, 12);
+});
+
+registry('a name in use by an anonymous sibling is refused, also one with a generation', async () => {
+  await using test = createTestSystem();
+  const earlier = test.system.spawn(Child);
+  void test.system.stop(earlier);
+  await test.settle();
+  const later = test.system.spawn(Child);
+  assert.match(later.path, /^\/child-\d+\.1$/);
+  for (const { path } of [test.system.spawn(Child), later]) {
+    assert.throws(
+      () => test.system.spawn(Child, { name: path.slice(1) }),
+      (error: unknown) => error instanceof NameTakenError && error.path === path,
+    );
+  }
+  const free = test.system.spawn(Child, { name: earlier.path.slice(1) });
+  assert.is(free.path, earlier.path, 'the name of an ended anonymous actor is free');
+});
+
+registry('an anonymous actor skips a number that the name of a sibling has taken', async () => {
+  await using test = createTestSystem();
+  const slot = Number(test.system.spawn(Child).path.split('-').at(-1));
+  const names = [1, 2, 3].map((n) => `child-${slot + n + 3}`);
+  for (const name of names) test.system.spawn(Child, { name });
+  const anonymous = Array.from({ length: 6 }, () => test.system.spawn(Child).path);
+  const all = [...names.map((name) => `/${name}`), ...anonymous];
+  assert.is(new Set(all).size, all.length, all.join(' '));
+});
+
 registry.run();

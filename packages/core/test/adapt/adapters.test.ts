@@ -1,4 +1,6 @@
 import {
+  type ActorRef,
+  type ClassContext,
   defineActor,
   fromActor,
   fromClass,
@@ -6,6 +8,7 @@ import {
   fromReducer,
   MisuseError,
   OptionError,
+  StaleContextError,
   toActor,
   UndeliveredError,
 } from '@troupe/core';
@@ -77,6 +80,66 @@ adapt('a class becomes an actor, inherited methods included', async () => {
   assert.equal(await after, []);
   assert.not('move' in basket.tell);
   assert.not('size' in basket.tell);
+});
+
+class Reminder {
+  readonly reminded: string[] = [];
+  private readonly ctx: ClassContext<Reminder>;
+  private readonly store: ActorRef<typeof Store>;
+  constructor(args: { readonly stale: ClassContext<Reminder>[] }, ctx: ClassContext<Reminder>) {
+    this.ctx = ctx;
+    this.store = ctx.spawn(Store, { name: 'store' });
+    args.stale.push(ctx);
+  }
+  remind(text: string): void {
+    this.ctx.after(100, this.ctx.self).note(text);
+  }
+  async note(text: string): Promise<void> {
+    if (text === 'bomb') throw new Error('bomb');
+    this.reminded.push(`${await this.ctx.ask(this.store).upper(text)} at ${this.ctx.now()}`);
+  }
+  path(): string {
+    return this.ctx.path;
+  }
+}
+const Store = defineActor('store', { handlers: { upper: (_ctx, text: string) => text.toUpperCase() } });
+
+adapt(
+  'the constructor of a class actor gets the context, and a restart gives a new object a new one',
+  async () => {
+    const contexts: ClassContext<Reminder>[] = [];
+    const Actor = fromClass('reminder', Reminder);
+    await using world = createTestSystem();
+    const reminder = world.system.spawn(Actor, { args: { stale: contexts }, name: 'reminder' });
+    reminder.tell.remind('tea');
+    await world.advance(100);
+    assert.equal(world.stateOf(Actor, reminder).reminded, ['TEA at 100']);
+    assert.is(await world.ask(reminder).path(), '/reminder');
+    reminder.tell.note('bomb');
+    reminder.tell.note('coffee');
+    await world.settle();
+    assert.equal(world.stateOf(Actor, reminder).reminded, ['COFFEE at 100']);
+    const [before, after] = contexts;
+    assert.is(contexts.length, 2);
+    assert.throws(
+      () => before?.spawn(Store),
+      (error: unknown) => error instanceof StaleContextError,
+    );
+    assert.is(after?.children.length, 1);
+  },
+);
+
+adapt('a constructor that throws is a failure of the actor', async () => {
+  class Broken {
+    constructor() {
+      throw new Error('no');
+    }
+    work(): void {}
+  }
+  await using world = createTestSystem({ supervise: { decide: () => 'stop' } });
+  world.system.spawn(fromClass('broken', Broken));
+  await world.settle();
+  assert.is(world.eventsOf('failed')[0]?.message, 'state');
 });
 
 adapt('a class without methods is refused', () => {

@@ -27,13 +27,17 @@ const uses: Readonly<Record<string, (ctx: ActorContext, other: ReturnType<typeof
   unstash: (ctx) => ctx.unstash(),
   become: (ctx) => ctx.become('x'),
   suspend: (ctx) => ctx.suspend('operator', { on: 'after', ms: 1 }),
+  lookup: (ctx) => ctx.lookup(Other, 'other'),
+  watchName: (ctx) => ctx.watchName(Other, 'other', () => undefined),
+  event: (ctx) => ctx.event('x'),
+  state: (ctx) => ctx.state,
 };
 
 function spawnOther(test: ReturnType<typeof createTestSystem>) {
   return test.system.spawn(Other, { name: 'other' });
 }
 
-for (const how of ['restart', 'stop'] as const) {
+for (const how of ['restart', 'stop', 'kill'] as const) {
   cell(`a context that a ${how} has ended refuses every call and reports each refusal`, async () => {
     const host = new ManualHost();
     await using test = createTestSystem({ host });
@@ -63,7 +67,7 @@ for (const how of ['restart', 'stop'] as const) {
     const stale = kept as unknown as ActorContext;
     const keptTimerMethods = stale.after(10, other);
     if (how === 'restart') ref.tell.fail();
-    else void test.system.stop(ref);
+    else void test.system[how](ref);
     await test.settle();
     for (const [name, use] of Object.entries(uses)) {
       try {
@@ -101,12 +105,16 @@ cell('a continuation of the previous incarnation cannot change the state of the 
     state: () => ({ n: 0 }),
     handlers: {
       async slow(ctx) {
+        const { state } = ctx;
         await until.promise;
-        ctx.state.n = 99;
-        try {
-          ctx.stop();
-        } catch (error) {
-          outcomes.push((error as StaleContextError).code);
+        state.n = 99;
+        const uses = [() => ctx.stop(), () => ctx.state.n, () => (ctx.state = { n: 98 })];
+        for (const use of uses) {
+          try {
+            use();
+          } catch (error) {
+            outcomes.push((error as StaleContextError).code);
+          }
         }
       },
       get: (ctx) => ctx.state.n,
@@ -145,7 +153,126 @@ cell('a continuation of the previous incarnation cannot change the state of the 
   const n = actor?.ask.get();
   await test.settle();
   assert.is(await n, 0);
-  assert.equal(outcomes, ['ERR_STALE_CONTEXT']);
+  assert.equal(outcomes, ['ERR_STALE_CONTEXT', 'ERR_STALE_CONTEXT', 'ERR_STALE_CONTEXT']);
+});
+
+cell('the hooks of an end still see the state, and the ended cell keeps its id and path', async () => {
+  const seen: unknown[] = [];
+  const Actor = defineActor('actor', {
+    state: () => ({ n: 7 }),
+    handlers: {
+      fail: (): never => {
+        throw new Error('x');
+      },
+    },
+    restarting: async (ctx) => {
+      await Promise.resolve();
+      seen.push(ctx.state.n);
+    },
+    stopping: (ctx) => void seen.push(ctx.state.n),
+    stopped: async (ctx) => {
+      await Promise.resolve();
+      seen.push(ctx.state.n);
+    },
+  });
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  const { id, path } = ref;
+  ref.tell.fail();
+  await test.settle();
+  void test.system.stop(ref);
+  await test.settle();
+  assert.equal(seen, [7, 7, 7]);
+  assert.equal([ref.id, ref.path], [id, path]);
+});
+
+cell('`lookup`, `event` and `phase` of a context are those of the system and the actor', async () => {
+  const Machine = defineActor('machine', {
+    handlers: {
+      find: (ctx) => ctx.lookup(Other, 'other')?.path,
+      wait: (ctx) => void ctx.suspend({ user: 'x' }, { on: 'event', key: 'go' }),
+      phase: (ctx) => ctx.phase,
+    },
+    phases: { shut: { open: (ctx) => ctx.become('ajar') }, ajar: { close: (ctx) => ctx.become('shut') } },
+  });
+  const Caller = defineActor('caller', { handlers: { go: (ctx) => [ctx.event('go'), ctx.phase] } });
+  await using test = createTestSystem();
+  spawnOther(test);
+  const machine = test.system.spawn(Machine);
+  const caller = test.system.spawn(Caller);
+  assert.is(await test.ask(machine).find(), '/other');
+  assert.is(await test.ask(machine).phase(), 'shut');
+  machine.tell.open();
+  assert.is(await test.ask(machine).phase(), 'ajar');
+  machine.tell.wait();
+  await test.settle();
+  assert.equal(await test.ask(caller).go(), [1, undefined]);
+});
+
+cell('`watchName` of a context runs in turns of the actor and ends with its incarnation', async () => {
+  const until = deferred();
+  const Watcher = defineActor('watcher', {
+    state: () => ({ seen: [] as string[], isAwaiting: false }),
+    handlers: {
+      async slow(ctx) {
+        ctx.state.isAwaiting = true;
+        await until.promise;
+        ctx.state.isAwaiting = false;
+      },
+      seen: (ctx) => ctx.state.seen,
+      fail: (): never => {
+        throw new Error('x');
+      },
+      end: (_ctx, end: () => void) => end(),
+    },
+    started(ctx) {
+      ends.push(
+        ctx.watchName(Other, 'other', (ref) => {
+          ctx.state.seen.push(`${ref?.path ?? 'none'}${ctx.state.isAwaiting ? ' while awaiting' : ''}`);
+        }),
+      );
+    },
+  });
+  const ends: (() => void)[] = [];
+  await using test = createTestSystem();
+  const watcher = test.system.spawn(Watcher);
+  watcher.tell.slow();
+  await test.settle();
+  const other = spawnOther(test);
+  await test.settle();
+  until.resolve();
+  assert.equal(await test.ask(watcher).seen(), ['none', '/other']);
+  watcher.tell.fail();
+  void test.system.stop(other);
+  await test.settle();
+  spawnOther(test);
+  assert.equal(await test.ask(watcher).seen(), ['none', '/other'], 'one watch of the new incarnation');
+  ends[1]?.();
+  void test.system.kill(test.system.lookup(Other, 'other') as typeof other);
+  assert.equal(await test.ask(watcher).seen(), ['none', '/other'], 'no call after its end');
+  assert.is(test.eventsOf('stale-context').length, 0);
+});
+
+cell('an error in a name watch is a failure of the actor that watches', async () => {
+  const Watcher = defineActor('watcher', {
+    handlers: {},
+    started: (ctx) =>
+      void ctx.watchName(Other, 'other', (ref) => {
+        if (ref !== undefined && isBroken) throw new Error('no');
+      }),
+  });
+  let isBroken = true;
+  await using test = createTestSystem();
+  test.system.spawn(Watcher);
+  await test.settle();
+  spawnOther(test);
+  await test.step();
+  isBroken = false;
+  await test.settle();
+  assert.equal(
+    test.eventsOf('failed').map(({ message, directive }) => [message, directive]),
+    [['watchName', 'restart']],
+  );
 });
 
 cell('a context has self, parent, children, path, clock, random numbers and a log', async () => {

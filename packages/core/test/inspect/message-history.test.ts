@@ -98,7 +98,7 @@ messageHistory('messages of an ended sender are not attributed to the next actor
   next.tell.begin();
   await test.settle();
   assert.equal(failures[0]?.messageHistory, [
-    `$${slot} (ended) → /last.note`,
+    `ended actor ${slot} → /last.note`,
     'outside → /next.begin',
     '/next → /last.crash',
   ]);

@@ -27,6 +27,29 @@ function seenOf(ref: { readonly path: string; readonly id: string }): number[] {
   return (cellOf(ref).state as { seen: number[] }).seen;
 }
 
+suspension('a suspension without a condition ends by its token or a restart only', async () => {
+  for (const until of [undefined, { on: 'resume' }] as const) {
+    const Waiter = defineActor('waiter', {
+      state: () => ({ seen: 0 }),
+      handlers: {
+        wait: (ctx) => void tokens.push(ctx.suspend({ user: 'x' }, until)),
+        put: (ctx) => {
+          ctx.state.seen += 1;
+        },
+      },
+    });
+    await using test = createTestSystem();
+    const ref = test.system.spawn(Waiter);
+    ref.tell.wait();
+    ref.tell.put();
+    await test.advance(3_600_000);
+    assert.is(test.stateOf(Waiter, ref).seen, 0);
+    tokens.pop()?.resume();
+    await test.settle();
+    assert.is(test.stateOf(Waiter, ref).seen, 1);
+  }
+});
+
 suspension('a suspended actor handles signals and no messages', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);

@@ -27,8 +27,8 @@ function defineDoor(illegal: 'dead-letter' | 'stash') {
         },
       },
       opened: {
-        enter: (ctx, n: number) => {
-          ctx.state.seen.push(`enter ${n}`);
+        walk: (ctx, n: number) => {
+          ctx.state.seen.push(`walk ${n}`);
           return n;
         },
         close(ctx) {
@@ -54,18 +54,18 @@ phases(
       if (event.kind === 'dead-letter') letters.push([event.letter.reason, event.letter.message]);
     });
     const ref = test.system.spawn(defineDoor('dead-letter'));
-    ref.tell.enter(1);
+    ref.tell.walk(1);
     const asked = ref.ask
-      .enter(2)
+      .walk(2)
       .catch((error: { code: string; reason: string }) => [error.code, error.reason]);
     ref.tell.knock(3);
     ref.tell.open();
-    ref.tell.enter(4);
+    ref.tell.walk(4);
     await test.settle();
-    assert.equal(seenOf(ref), ['knock 3', 'open', 'enter 4']);
+    assert.equal(seenOf(ref), ['knock 3', 'open', 'walk 4']);
     assert.equal(letters, [
-      ['illegal', 'enter'],
-      ['illegal', 'enter'],
+      ['illegal', 'walk'],
+      ['illegal', 'walk'],
     ]);
     assert.equal(await asked, ['ERR_UNDELIVERED', 'not legal in phase closed']);
     const { handled, deadLetters } = test.system.stats();
@@ -76,18 +76,18 @@ phases(
 phases('with `illegal: "stash"` a message waits for its phase, in order, asks included', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(defineDoor('stash'));
-  ref.tell.enter(1);
-  const two = ref.ask.enter(2);
+  ref.tell.walk(1);
+  const two = ref.ask.walk(2);
   ref.tell.knock(3);
   await test.settle();
   assert.is(test.system.stats().queued, 2);
   ref.tell.open();
-  ref.tell.enter(4);
+  ref.tell.walk(4);
   const knocked = ref.ask.knock(5);
   await test.settle();
   assert.is(await two, 2);
   assert.is(await knocked, 5, 'an ask after a stashed one is answered');
-  assert.equal(seenOf(ref), ['knock 3', 'open', 'enter 1', 'enter 2', 'enter 4', 'knock 5']);
+  assert.equal(seenOf(ref), ['knock 3', 'open', 'walk 1', 'walk 2', 'walk 4', 'knock 5']);
 });
 
 phases('a restarted actor begins in the first phase', async () => {

@@ -29,7 +29,7 @@ function connection(illegal: 'stash' | 'dead-letter', stashMax = 10) {
     handlers: {},
     phases: {
       closed: { open: (ctx) => ctx.become('opened') },
-      opened: { enter: (_ctx, n: number) => n },
+      opened: { walk: (_ctx, n: number) => n },
     },
     illegal,
     stashMax,
@@ -40,8 +40,8 @@ hooks('a message that a phase stashes has the outcome held and is handled in a l
   const lines: string[] = [];
   await using test = createTestSystem({ middleware: [recordHooks(lines)] });
   const ref = test.system.spawn(connection('stash'));
-  ref.tell.enter(1);
-  const asked = ref.ask.enter(2);
+  ref.tell.walk(1);
+  const asked = ref.ask.walk(2);
   ref.tell.open();
   await test.settle();
   assert.is(await asked, 2);
@@ -61,8 +61,8 @@ hooks('hooks that want only the outcome held see a message that a phase stashes'
   };
   await using test = createTestSystem({ middleware: [heldOnly] });
   const ref = test.system.spawn(connection('stash', 1));
-  ref.tell.enter(1);
-  ref.tell.enter(2);
+  ref.tell.walk(1);
+  ref.tell.walk(2);
   await test.settle();
   assert.equal(
     held,
@@ -79,8 +79,8 @@ hooks('a message without a handler in its phase has the outcome refused', async 
   test.system.subscribe((event) => {
     if (event.kind === 'dead-letter') letters.push(`${event.letter.reason} ${event.letter.payload}`);
   });
-  ref.tell.enter(1);
-  const asked = ref.ask.enter(2).catch((error: { reason?: string }) => error.reason);
+  ref.tell.walk(1);
+  const asked = ref.ask.walk(2).catch((error: { reason?: string }) => error.reason);
   await test.settle();
   assert.is(await asked, 'not legal in phase closed');
   assert.equal(lines, ['1 try 0', '1 refused', '2 try 0', '2 refused']);

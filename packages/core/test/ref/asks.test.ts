@@ -499,7 +499,7 @@ asks('a deadline must be above 0', async () => {
   for (const withinMs of [0, -1, Number.NaN, '5' as unknown as number]) {
     const error = (await failure(system.ask(ref, { withinMs }).echo(1))) as OptionError;
     assert.instance(error, OptionError);
-    assert.is(error.option, 'withinMs');
+    assert.is(error.option, 'ask.withinMs');
   }
   assert.is(await system.ask(ref, { withinMs: 2 ** 40 }).echo(1), 1);
   assert.is(await system.ask(ref, { withinMs: Number.POSITIVE_INFINITY }).echo(1), 1);

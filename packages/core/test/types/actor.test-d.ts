@@ -9,7 +9,9 @@ import {
   type Delivered,
   defineActor,
   type Failure,
+  type Gathered,
   type HandlersOf,
+  type PoolRef,
   type StopReason,
 } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
@@ -138,17 +140,50 @@ const Door = defineActor('door', {
         ctx.become('open');
       },
     },
-    open: { close: (ctx) => ctx.become('closed'), enter: (_ctx, who: number) => who },
+    open: { close: (ctx) => ctx.become('closed'), walk: (_ctx, name: number) => name },
   },
 });
 const door = system.spawn(Door);
 door.tell.open('ann');
 door.tell.close();
-same<ReturnType<typeof door.ask.enter>, Promise<number>>(true);
+same<ReturnType<typeof door.ask.walk>, Promise<number>>(true);
 same<ReturnType<typeof door.ask.count>, Promise<number>>(true);
 // @ts-expect-error a wrong payload of a phase's handler
 door.tell.open(1);
 same<ReturnType<typeof door.ask.close>, Promise<void>>(true);
+
+// The hooks of a phase are no messages, and have no payload.
+const Light = defineActor('light', {
+  state: () => ({ turns: 0 }),
+  handlers: {},
+  phases: {
+    red: {
+      enter(ctx) {
+        same<typeof ctx.state.turns, number>(true);
+        // @ts-expect-error there is no such phase
+        ctx.become('blue');
+      },
+      turn: (ctx) => ctx.become('green'),
+    },
+    green: { exit: async (ctx) => ctx.become('red') },
+  },
+});
+const light = system.spawn(Light);
+light.tell.turn();
+// @ts-expect-error a hook is no message
+light.tell.enter();
+// @ts-expect-error a hook is no message
+light.tell.exit();
+defineActor('light', {
+  handlers: {},
+  phases: {
+    red: {
+      turn: (ctx) => ctx.become('red'),
+      // @ts-expect-error a hook of a phase has no payload
+      enter: (_ctx, n: number) => n,
+    },
+  },
+});
 
 // Uses that must not compile.
 // @ts-expect-error a wrong payload
@@ -239,3 +274,35 @@ function anyContext(ctx: ActorContext<unknown>): void {
   ctx.become('checked when it is called');
 }
 defineActor('helped', { handlers: { go: (ctx) => anyContext(ctx) }, phases: { one: {} } });
+
+// Options of asks and sends, on every ref.
+const total: Promise<number> = lamp.with({ withinMs: 50, signal: AbortSignal.timeout(5) }).ask.dim(2);
+const sent: Promise<void> = lamp.with({ withinMs: 50 }).send.switch('me');
+void total;
+void sent;
+// @ts-expect-error there is no such option
+lamp.with({ within: 50 });
+// @ts-expect-error a tell waits for nothing that could be limited
+lamp.with({ withinMs: 50 }).tell.switch('me');
+// @ts-expect-error a wrong payload
+void lamp.with({}).ask.dim('2');
+declare const lamps: PoolRef<typeof Lamp>;
+const pooled: Promise<number> = lamps.with({ withinMs: 50 }).ask.dim(2);
+const gathered: Promise<readonly Gathered<number>[]> = lamps
+  .gather({ signal: AbortSignal.timeout(5) })
+  .dim(2);
+void pooled;
+void gathered;
+defineActor('caller', {
+  handlers: {
+    async call(ctx): Promise<number> {
+      const outcome: 'accepted' | 'full' | 'closed' = ctx.offer(lamp).switch('me');
+      await ctx.send(lamp, { withinMs: 5, signal: ctx.signal }).switch(outcome);
+      // @ts-expect-error there is no such option
+      await ctx.send(lamp, { deadline: 5 }).switch('me');
+      // @ts-expect-error there is no such message
+      ctx.offer(lamp).swtich('me');
+      return ctx.ask(lamp, { withinMs: 5, signal: ctx.later<number>().signal }).dim(2);
+    },
+  },
+});

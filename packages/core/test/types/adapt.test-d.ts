@@ -1,4 +1,13 @@
-import { createSystem, defineActor, fromClass, fromGenerator, fromReducer, toActor } from '@troupe/core';
+import {
+  type ActorContext,
+  type ClassContext,
+  createSystem,
+  defineActor,
+  fromClass,
+  fromGenerator,
+  fromReducer,
+  toActor,
+} from '@troupe/core';
 
 const system = createSystem();
 
@@ -33,6 +42,34 @@ box.tell.put(1);
 // @ts-expect-error two parameters are no message
 box.tell.move('a', 'b');
 
+// A class may take its context: with its own messages, or any context.
+class Clock {
+  private readonly ctx: ClassContext<Clock>;
+  constructor(args: { everyMs: number }, ctx: ClassContext<Clock>) {
+    this.ctx = ctx;
+    ctx.every(args.everyMs, ctx.self).tick(1);
+    // @ts-expect-error a wrong payload of its own message
+    ctx.self.tell.tick('1');
+  }
+  tick(n: number): number {
+    return this.ctx.now() + n;
+  }
+}
+const clock = system.spawn(fromClass('clock', Clock), { args: { everyMs: 5 } });
+const ticked: Promise<number> = clock.ask.tick(1);
+// @ts-expect-error the arguments are missing
+system.spawn(fromClass('clock', Clock));
+class AnyContext {
+  readonly path: string;
+  constructor(_args: undefined, ctx: ActorContext) {
+    this.path = ctx.path;
+  }
+  where(): string {
+    return this.path;
+  }
+}
+system.spawn(fromClass('any context', AnyContext)).tell.where();
+
 const echo = system.spawn(
   fromGenerator('echo', async function* (): AsyncGenerator<string, void, number> {
     let reply = '';
@@ -54,4 +91,4 @@ toActor(['a'], sink, 'take');
 // @ts-expect-error there is no such message
 toActor([1], sink, 'give');
 
-void [value, size, reply, sent];
+void [value, size, ticked, reply, sent];

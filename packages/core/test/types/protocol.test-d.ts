@@ -115,6 +115,29 @@ defineActor.of<DoorProtocol>()('door', {
     opened: { close: (ctx) => ctx.become('closed') },
   },
 });
+// The hooks of a phase have the context of the protocol, and are none of its messages.
+defineActor.of<DoorProtocol>()('door', {
+  state: () => ({ opened: 0 }),
+  handlers: { opened: (ctx) => ctx.state.opened, close: () => undefined },
+  phases: {
+    closed: {
+      enter: (ctx) => ctx.after(5, ctx.self).open('timer'),
+      exit(ctx) {
+        ctx.state.opened += 1;
+        // @ts-expect-error there is no such message
+        ctx.self.tell.enter();
+      },
+      open: (ctx) => ctx.become('closed'),
+    },
+  },
+});
+defineActor.of<DoorProtocol>()('door', {
+  handlers: { opened: () => 1, close: () => undefined, open: () => undefined },
+  // @ts-expect-error a hook of a phase has no payload
+  phases: { closed: { enter: (_ctx, n: number) => n } },
+});
+// @ts-expect-error a hook handles no message of the protocol
+defineActor.of<{ enter(): void }>()('door', { handlers: {}, phases: { closed: { enter: () => undefined } } });
 // @ts-expect-error neither the handlers nor the phase have `opened`
 defineActor.of<DoorProtocol>()('door', {
   handlers: {},

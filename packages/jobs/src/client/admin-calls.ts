@@ -1,67 +1,121 @@
-import { ForbiddenError, JobDefinitionError } from '../jobs-error.js';
-import type { AdminAnswer, AdminRequest, JobView, LeaderOverview } from '../protocol/admin-messages.js';
+import { CallWaitError, ForbiddenError, JobDefinitionError } from '../jobs-error.js';
+import type { JobsHost } from '../jobs-host.js';
+import type {
+  AdminAnswer,
+  AdminRequest,
+  DeadAttempt,
+  JobView,
+  LeaderOverview,
+} from '../protocol/admin-messages.js';
 import { BULK_JOBS_MAX } from '../protocol/admin-messages.js';
 import type { ClientMessage } from '../protocol/client-messages.js';
+import { limitWait, type WaitOptions } from './wait-limit.js';
+
+/** The time limit of a call that gives none: a leader that is away must not hold up its caller for ever. */
+const CALL_MS = 30_000;
 
 interface Call {
   readonly request: AdminRequest;
-  readonly resolve: (answer: AdminAnswer) => void;
+  readonly resolve: (answer: CallAnswer) => void;
   readonly reject: (error: Error) => void;
+  isRepeated: boolean;
 }
 
-/** Admin requests to the leader, each kept until it is answered: after a reconnect they are repeated. */
+interface CallAnswer {
+  readonly answer: AdminAnswer;
+  /** It was written on more than one connection, so it may have been carried out before this answer. */
+  readonly isRepeated: boolean;
+}
+
+/**
+ * Admin requests to the leader, each kept until it is answered or its time is over: after a reconnect they
+ * are repeated. Each can be repeated without a second effect.
+ */
 export class AdminCalls {
   private readonly calls = new Map<number, Call>();
+  private readonly host: JobsHost;
   private readonly write: (message: ClientMessage) => void;
   private next = 1;
   private closedBy: Error | undefined = undefined;
 
-  constructor(write: (message: ClientMessage) => void) {
+  constructor(host: JobsHost, write: (message: ClientMessage) => void) {
+    this.host = host;
     this.write = write;
   }
 
   /** The state of the job afterwards; undefined if the leader does not know it. */
-  async cancel(job: number, reason: string): Promise<JobView['state'] | undefined> {
-    const answer = await this.call({ kind: 'cancel', job, reason });
+  async cancel(job: number, reason: string, wait: WaitOptions): Promise<JobView['state'] | undefined> {
+    const { answer } = await this.call({ kind: 'cancel', job, reason }, wait);
     return answer.kind === 'cancelled' ? answer.state : undefined;
   }
 
-  async inspect(job: number): Promise<JobView | undefined> {
-    const answer = await this.call({ kind: 'inspect', job });
+  async inspect(job: number, wait: WaitOptions): Promise<JobView | undefined> {
+    const { answer } = await this.call({ kind: 'inspect', job }, wait);
     return answer.kind === 'job' ? answer.view : undefined;
   }
 
-  async overview(): Promise<LeaderOverview> {
-    const answer = await this.call({ kind: 'overview' });
+  async overview(wait: WaitOptions): Promise<LeaderOverview> {
+    const { answer } = await this.call({ kind: 'overview' }, wait);
     if (answer.kind === 'forbidden') throw new ForbiddenError('overview', answer.needed);
     if (answer.kind !== 'overview')
       throw new JobDefinitionError('overview', 'the leader gave another answer');
     return answer.overview;
   }
 
-  async list(state: JobView['state'], after: number, max: number): Promise<readonly JobView[]> {
-    const answer = await this.call({ kind: 'list', state, after, max });
+  async list(
+    state: JobView['state'],
+    after: number,
+    max: number,
+    wait: WaitOptions,
+  ): Promise<readonly JobView[]> {
+    const { answer } = await this.call({ kind: 'list', state, after, max }, wait);
     return answer.kind === 'jobs' ? answer.views : [];
   }
 
-  async redriveOrPurge(kind: 'redrive' | 'purge', jobs: readonly number[]): Promise<number> {
+  /**
+   * In two steps: the deaths that are meant, then the change of exactly these. A repeated request changes no
+   * job that has died again since.
+   */
+  async redriveOrPurge(
+    kind: 'redrive' | 'purge',
+    jobs: readonly number[],
+    wait: WaitOptions,
+  ): Promise<number> {
+    const startedAt = this.host.now();
+    const left = (): WaitOptions => {
+      const { withinMs, signal } = wait;
+      if (withinMs === undefined) return wait;
+      return { withinMs: Math.max(0, withinMs - (this.host.now() - startedAt)), signal };
+    };
     let count = 0;
     for (let at = 0; at < jobs.length; at += BULK_JOBS_MAX) {
-      const answer = await this.call({ kind, jobs: jobs.slice(at, at + BULK_JOBS_MAX) });
-      if (answer.kind === 'count') count += answer.count;
+      const dead = await this.deadAttempts(jobs.slice(at, at + BULK_JOBS_MAX), left());
+      if (dead.length === 0) continue;
+      const request = { kind, jobs: dead.map(({ job }) => job), attempts: dead.map((one) => one.attempt) };
+      const { answer, isRepeated } = await this.call(request, left());
+      // The answer to the first request, which changed all of them, may be the one that was lost.
+      if (answer.kind === 'count') count += isRepeated ? dead.length : answer.count;
     }
     return count;
+  }
+
+  private async deadAttempts(jobs: readonly number[], wait: WaitOptions): Promise<readonly DeadAttempt[]> {
+    const { answer } = await this.call({ kind: 'dead-attempts', jobs }, wait);
+    return answer.kind === 'dead-attempts' ? answer.items : [];
   }
 
   answered(call: number, answer: AdminAnswer): void {
     const known = this.calls.get(call);
     this.calls.delete(call);
-    known?.resolve(answer);
+    known?.resolve({ answer, isRepeated: known.isRepeated });
   }
 
   /** For a new connection. */
   repeat(): void {
-    for (const [call, { request }] of this.calls) this.write({ kind: 'call', call, request });
+    for (const [call, known] of this.calls) {
+      known.isRepeated = true;
+      this.write({ kind: 'call', call, request: known.request });
+    }
   }
 
   close(error: Error): void {
@@ -70,13 +124,22 @@ export class AdminCalls {
     this.calls.clear();
   }
 
-  private call(request: AdminRequest): Promise<AdminAnswer> {
+  private call(request: AdminRequest, wait: WaitOptions): Promise<CallAnswer> {
     if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
     const call = this.next;
     this.next += 1;
-    return new Promise((resolve, reject) => {
-      this.calls.set(call, { request, resolve, reject });
+    let abandon: (error: Error) => void = () => undefined;
+    const answer = new Promise<CallAnswer>((resolve, reject) => {
+      abandon = (error) => {
+        this.calls.delete(call);
+        reject(error);
+      };
+      this.calls.set(call, { request, resolve, reject, isRepeated: false });
       this.write({ kind: 'call', call, request });
     });
+    const { withinMs = CALL_MS, signal } = wait;
+    const timeoutError = (ms: number): Error => new CallWaitError(request.kind, ms);
+    limitWait(this.host, { withinMs, signal }, answer, (error) => abandon(error), timeoutError);
+    return answer;
   }
 }

@@ -59,6 +59,8 @@ export const ClientActor: Actor<ClientProtocol, ClientState> = defineActor.of<Cl
 
 export interface ClientArgs {
   readonly name: string;
+  /** The tag of the leader's ids, where it is known already. */
+  readonly tag?: string | undefined;
   readonly host: Host;
   readonly leader: LeaderForClients;
   /** Large files are read while they are sent. */
@@ -80,6 +82,7 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
   const client = new Client({
     client: name,
     token,
+    tag: args.tag,
     host: actorHost(host, { run: (task) => link.run(task) }),
     streams: args.streams ?? false,
     link: {

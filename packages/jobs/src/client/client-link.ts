@@ -12,6 +12,8 @@ export interface ClientLink {
 export interface ClientSetup {
   readonly client: string;
   readonly token: string;
+  /** The tag of the leader's ids, where it is known before the first session. */
+  readonly tag?: string | undefined;
   readonly host: JobsHost;
   readonly link: ClientLink;
   /** Large files are read while they are sent. */

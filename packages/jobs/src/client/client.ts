@@ -1,4 +1,5 @@
 // Hot path: `submit` and `run` run once per job.
+import { wholeNumber } from '@troupe/core/option-check';
 import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
 import { payloadOfFile } from '../job/node-file-payload.js';
@@ -33,14 +34,16 @@ import {
   SubmitPreparer,
 } from './submit-preparer.js';
 import { SubmitWindow } from './submit-window.js';
-import { limitWait, type WaitOptions } from './wait-limit.js';
+import { limitWait, WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
-export interface ListOptions {
+export interface ListOptions extends WaitOptions {
   /** The first job is the one behind this number; 0. */
   readonly after?: number | undefined;
   /** 100. */
   readonly max?: number | undefined;
 }
+
+const LIST_OPTIONS = { ...WAIT_OPTIONS, after: wholeNumber(0), max: wholeNumber(1) };
 
 /**
  * The client as a state machine without I/O, with promises for its callers. Submits of one turn leave in one
@@ -54,14 +57,16 @@ export class Client implements JobOperations, AsyncDisposable {
     onRefused: (ref, refusal) => this.encoder.onRefused(ref, refusal),
   });
   private readonly outcomes = new AwaitedOutcomes((job) => this.idOf(job));
-  private readonly calls = new AdminCalls((message) => this.write(message));
-  private tag = '';
+  private readonly calls: AdminCalls;
+  private tag: string;
   private isConnected = false;
   private isFlushScheduled = false;
   private closedBy: Error | undefined = undefined;
 
   constructor(setup: ClientSetup) {
     this.setup = setup;
+    this.tag = setup.tag ?? '';
+    this.calls = new AdminCalls(setup.host, (message) => this.write(message));
   }
 
   /** Resolves once the job is on the leader's disk. Waits while too many submits are unanswered. */
@@ -175,20 +180,22 @@ export class Client implements JobOperations, AsyncDisposable {
     return call.promise;
   }
 
-  async cancel(job: number, reason: string): Promise<JobView['state']> {
-    const state = await this.calls.cancel(job, reason);
+  async cancel(job: number, reason: string, options: WaitOptions = {}): Promise<JobView['state']> {
+    const state = await this.calls.cancel(job, reason, options);
     if (state !== undefined) return state;
     throw new JobUnknownError(this.idOf(job));
   }
 
-  async inspect(job: number): Promise<JobView> {
-    const view = await this.calls.inspect(job);
+  async inspect(job: number, options: WaitOptions = {}): Promise<JobView> {
+    const view = await this.calls.inspect(job, options);
     if (view !== undefined) return view;
     throw new JobUnknownError(this.idOf(job));
   }
 
-  overview(): Promise<LeaderOverview> {
-    return this.calls.overview();
+  /** Rejects with CallWaitError after `withinMs`; as for every call below, 30 s unless given. */
+  async overview(options: WaitOptions = {}): Promise<LeaderOverview> {
+    checkOptions('overview', options, WAIT_OPTIONS);
+    return this.calls.overview(options);
   }
 
   /** Dead letters, oldest number first. */
@@ -197,18 +204,24 @@ export class Client implements JobOperations, AsyncDisposable {
   }
 
   /** Jobs in one state, oldest number first. */
-  list(state: JobView['state'], options: ListOptions = {}): Promise<readonly JobView[]> {
+  async list(state: JobView['state'], options: ListOptions = {}): Promise<readonly JobView[]> {
+    checkOptions('list', options, LIST_OPTIONS);
     const { after = 0, max = 100 } = options;
-    return this.calls.list(state, after, max);
+    return this.calls.list(state, after, max, options);
   }
 
-  /** Puts dead letters back into the queue, with fresh counts. Resolves with their number. */
-  async redrive(ids: readonly string[]): Promise<number> {
-    return this.calls.redriveOrPurge('redrive', this.numbersOf(ids));
+  /**
+   * Puts dead letters back into the queue, with fresh counts. Resolves with their number. Each is driven
+   * once, also where the answer was lost with its connection.
+   */
+  async redrive(ids: readonly string[], options: WaitOptions = {}): Promise<number> {
+    checkOptions('redrive', options, WAIT_OPTIONS);
+    return this.calls.redriveOrPurge('redrive', this.numbersOf(ids), options);
   }
 
-  async purge(ids: readonly string[]): Promise<number> {
-    return this.calls.redriveOrPurge('purge', this.numbersOf(ids));
+  async purge(ids: readonly string[], options: WaitOptions = {}): Promise<number> {
+    checkOptions('purge', options, WAIT_OPTIONS);
+    return this.calls.redriveOrPurge('purge', this.numbersOf(ids), options);
   }
 
   connect(): void {

@@ -4,6 +4,7 @@ export { defineJob } from '../job/define-job.js';
 export { jobId } from '../job/job-id.js';
 export type { JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from '../jobs-error.js';
 export {
+  CallWaitError,
   ClientClosedError,
   ForbiddenError,
   JobCancelledError,

@@ -16,8 +16,8 @@ export interface SubmitReceipt {
 export interface JobOperations {
   idOf(job: number): string;
   outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown>;
-  cancel(job: number, reason: string): Promise<JobView['state']>;
-  inspect(job: number): Promise<JobView>;
+  cancel(job: number, reason: string, options: WaitOptions): Promise<JobView['state']>;
+  inspect(job: number, options: WaitOptions): Promise<JobView>;
 }
 
 /** One job. Can be opened again by its id, by another process, after a restart. */
@@ -48,12 +48,18 @@ export class JobHandle<D extends JobDefinition> {
     return this.operations.outcome(this.definition, this.job, options) as Promise<JobOutput<D>>;
   }
 
-  /** Idempotent. Resolves with the state of the job: 'cancelled', unless it had ended before. */
-  cancel(reason = ''): Promise<JobView['state']> {
-    return this.operations.cancel(this.job, reason);
+  /**
+   * Idempotent. Resolves with the state of the job: 'cancelled', unless it had ended before. Rejects with
+   * CallWaitError after `withinMs`, 30 s unless given.
+   */
+  async cancel(reason = '', options: WaitOptions = {}): Promise<JobView['state']> {
+    checkOptions('cancel', options, WAIT_OPTIONS);
+    return this.operations.cancel(this.job, reason, options);
   }
 
-  inspect(): Promise<JobView> {
-    return this.operations.inspect(this.job);
+  /** Rejects with CallWaitError after `withinMs`, 30 s unless given. */
+  async inspect(options: WaitOptions = {}): Promise<JobView> {
+    checkOptions('inspect', options, WAIT_OPTIONS);
+    return this.operations.inspect(this.job, options);
   }
 }

@@ -13,6 +13,7 @@ import { WorkerActor } from '../worker/worker-actor.js';
 import {
   type AttemptFailure,
   DEFAULT_WORKER_SETTINGS,
+  type StaleAttempt,
   WORKER_CHECKS,
   type WorkerSettings,
 } from '../worker/worker-options.js';
@@ -30,6 +31,8 @@ export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings> {
   readonly handlers: readonly HandledJob[];
   /** Called for every attempt that failed here, for a log. */
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
+  /** Called for every result that came after its attempt had been taken away, for a log. */
+  readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
 }
 
 export interface EmbeddedWorker {
@@ -56,6 +59,7 @@ export class EmbeddedJobs implements AsyncDisposable {
   private spawn: ActorSystem['spawn'] | undefined = undefined;
   private readonly workers = new Set<ActorRef<typeof WorkerActor>>();
   private workersStarted = 0;
+  private tag = '';
   private readonly clients: Client[] = [];
   private closing: Promise<void> | undefined;
 
@@ -71,7 +75,7 @@ export class EmbeddedJobs implements AsyncDisposable {
   /** Resolves after recovery; rejects with its cause of failure. */
   async ready(): Promise<void> {
     try {
-      await this.overview();
+      ({ tag: this.tag } = await this.overview());
       await new Promise<void>((resolve) => {
         const onReady = (spawn: ActorSystem['spawn']): void => {
           this.spawn = spawn;
@@ -90,6 +94,7 @@ export class EmbeddedJobs implements AsyncDisposable {
     checkOptions('client', options, { name: plainName(100) });
     const { client } = spawnClient(this.spawn as ActorSystem['spawn'], {
       name: options.name ?? 'app',
+      tag: this.tag,
       host: this.host,
       leader: this.leader.tell,
     });
@@ -99,7 +104,7 @@ export class EmbeddedJobs implements AsyncDisposable {
 
   worker(options: EmbeddedWorkerOptions): EmbeddedWorker {
     checkOptions('worker', options, WORKER_CHECKS, ['handlers']);
-    const { name = 'embedded', handlers, onFailure, ...settings } = options;
+    const { name = 'embedded', handlers, onFailure, onStale, ...settings } = options;
     const spawn = this.spawn as ActorSystem['spawn'];
     const ref = spawn(WorkerActor, {
       args: {
@@ -109,6 +114,7 @@ export class EmbeddedJobs implements AsyncDisposable {
         settings: withDefaults({ ...DEFAULT_WORKER_SETTINGS, cpuCap: 1 }, settings),
         load: nodeLoadMeter(),
         onFailure,
+        onStale,
         host: this.host,
         leader: this.leader.tell,
       },

@@ -6,8 +6,20 @@ export type AdminRequest =
   | { readonly kind: 'inspect'; readonly job: number }
   | { readonly kind: 'overview' }
   | { readonly kind: 'list'; readonly state: JobState; readonly after: number; readonly max: number }
-  | { readonly kind: 'redrive'; readonly jobs: readonly number[] }
-  | { readonly kind: 'purge'; readonly jobs: readonly number[] };
+  /** The dead ones among these jobs, with the attempt of their death. */
+  | { readonly kind: 'dead-attempts'; readonly jobs: readonly number[] }
+  /** With `attempts`, one for each job, only jobs that are dead since that attempt are changed. */
+  | {
+      readonly kind: 'redrive' | 'purge';
+      readonly jobs: readonly number[];
+      readonly attempts?: readonly number[] | undefined;
+    };
+
+/** A dead letter, and the attempt of its death: a redriven job that dies again has a later one. */
+export interface DeadAttempt {
+  readonly job: number;
+  readonly attempt: number;
+}
 
 /** A job as `inspect` and `list` show it. */
 export interface JobView {
@@ -41,6 +53,8 @@ export interface WorkerView {
   /** How long its event loop has been blocked; 0 unless it is. */
   readonly blockedMs: number;
   readonly running: number;
+  /** Handlers that still run although a time limit, a cancel or a fence ended their attempt. */
+  readonly overrun: number;
   readonly credit: number;
   readonly slots: number;
   readonly cpu: number;
@@ -94,6 +108,7 @@ export type AdminAnswer =
   | { readonly kind: 'jobs'; readonly views: readonly JobView[] }
   | { readonly kind: 'overview'; readonly overview: LeaderOverview }
   | { readonly kind: 'count'; readonly count: number }
+  | { readonly kind: 'dead-attempts'; readonly items: readonly DeadAttempt[] }
   | { readonly kind: 'unknown'; readonly job: number }
   /** `needed`: the rule that would allow it. */
   | { readonly kind: 'forbidden'; readonly needed: string };

@@ -66,6 +66,8 @@ export type WorkerMessage =
       readonly credit: Credit;
       readonly cpu: number;
       readonly lagMs: number;
+      /** Handlers that still run although their attempt has ended; each holds a slot. Absent: none. */
+      readonly overrun?: number | undefined;
       /** Total run time of the attempts that ended. Absent where it was not measured. */
       readonly runMs?: number | undefined;
     }
@@ -80,13 +82,18 @@ export interface Assignment extends AttemptRef {
   readonly outputBytes: number;
 }
 
+export interface AttemptAbort extends AttemptRef {
+  readonly reason: 'cancelled' | 'fenced';
+  /** The reason that a cancel gave, or the cause of the fence. */
+  readonly detail: string;
+}
+
 export type ToWorker =
   | SessionMessage
   | { readonly kind: 'welcome'; readonly tag: string; readonly heartbeatMs: number }
   | { readonly kind: 'assign'; readonly items: readonly Assignment[] }
-  /** The end of an attempt is recorded, or was stale: the worker may forget it. */
+  /** The end of an attempt is recorded: the worker may forget it. */
   | { readonly kind: 'acknowledged'; readonly items: readonly AttemptRange[] }
-  | {
-      readonly kind: 'abort';
-      readonly items: readonly (AttemptRef & { readonly reason: 'cancelled' | 'fenced' })[];
-    };
+  /** An end of an attempt that was not running any more: it changed nothing, and the worker may forget it. */
+  | { readonly kind: 'stale'; readonly items: readonly AttemptRef[] }
+  | { readonly kind: 'abort'; readonly items: readonly AttemptAbort[] };

@@ -147,8 +147,9 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
   private received(type: number, from: WireReader, connection: Connection): void {
     const answer = this.codec.answer(type, from, connection);
     if (answer === undefined) return connection.writeError('UNKNOWN_TYPE');
-    this.settleFirst(answer);
+    // The role first: it is welcomed before its caller goes on.
     this.port?.write(answer);
+    this.settleFirst(answer);
   }
 
   /** A session that was replaced begins again by itself. */

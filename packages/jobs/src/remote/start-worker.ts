@@ -1,5 +1,6 @@
 import { type ActorRef, type ActorSystem, createSystem, nodeHost } from '@troupe/core';
 import { flag } from '@troupe/core/option-check';
+import { nodeNet } from '@troupe/transport';
 import { WorkerHeartbeat } from '../heartbeat/worker-heartbeat.js';
 import { checkOptions, type Defaulted, withDefaults } from '../option-check.js';
 import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
@@ -11,6 +12,7 @@ import { WorkerActor } from '../worker/worker-actor.js';
 import {
   type AttemptFailure,
   DEFAULT_WORKER_SETTINGS,
+  type StaleAttempt,
   WORKER_CHECKS,
   type WorkerSettings,
 } from '../worker/worker-options.js';
@@ -26,11 +28,13 @@ export interface StartWorkerOptions extends DialOptions, Defaulted<WorkerSetting
   readonly handlers: readonly HandledJob[];
   /**
    * A thread of its own reports to the leader that this process is alive while a handler blocks the event
-   * loop (ADR 0404). On, unless false or unless `host` or `net` are given.
+   * loop (ADR 0404). On by default with the clock and the network of Node; it always uses these itself.
    */
   readonly heartbeatThread?: boolean | undefined;
   /** Called for every attempt that failed here, for a log. */
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
+  /** Called for every result that came after its attempt had been taken away, for a log. */
+  readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
 }
 
 const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag };
@@ -41,7 +45,7 @@ const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag };
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
   checkOptions('startWorker', options, KNOWN, ['address', 'name', 'handlers']);
-  const { name, handlers, onFailure, host = nodeHost } = options;
+  const { name, handlers, onFailure, onStale, host = nodeHost } = options;
   const system = createSystem({ name: 'worker', host });
   const actor: { ref?: ActorRef<typeof WorkerActor> } = {};
   const heartbeat = heartbeatOf(options);
@@ -56,6 +60,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
       settings: settingsOf(options),
       load: sharedLoad(),
       onFailure,
+      onStale,
       host,
       leader: {
         helloWorker: ({ hello, port }) => {
@@ -117,11 +122,13 @@ export class RemoteWorker implements AsyncDisposable {
   }
 }
 
-/** The heartbeat thread dials by the real clock and the real network. */
+/** The heartbeat thread has the real clock and the real network: it cannot watch a loop of another time. */
 function heartbeatOf(options: StartWorkerOptions): WorkerHeartbeat | undefined {
-  const { address, auth, tls, transportLimits, heartbeatThread = true, host, net } = options;
-  const isReal = host === undefined && net === undefined;
-  return heartbeatThread && isReal ? new WorkerHeartbeat({ address, auth, tls, transportLimits }) : undefined;
+  const { address, auth, tls, transportLimits, host = nodeHost, net = nodeNet } = options;
+  // A host with a log of its own has the same clock and timers.
+  const isReal = host.now === nodeHost.now && host.setTimer === nodeHost.setTimer && net === nodeNet;
+  const { heartbeatThread = isReal } = options;
+  return heartbeatThread ? new WorkerHeartbeat({ address, auth, tls, transportLimits }) : undefined;
 }
 
 function codecOf(heartbeat: WorkerHeartbeat | undefined): RoleCodec<WorkerHello, WorkerMessage, ToWorker> {

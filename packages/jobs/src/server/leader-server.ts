@@ -4,6 +4,7 @@ import {
   type Address,
   type Compression,
   type IdentityStore,
+  isLocal,
   Listener,
   type ListenerAuth,
   type ListenerEvent,
@@ -12,7 +13,6 @@ import {
   nodeNet,
   type Profile,
   type TransportLimits,
-  isLocal,
   transportLimits,
 } from '@troupe/transport';
 import { JobDefinitionError } from '../jobs-error.js';
@@ -78,7 +78,11 @@ const KNOWN = {
 } satisfies Readonly<Record<keyof LeaderServerOptions, OptionRule>>;
 
 /** The limits that the listener will have. */
-function transportLimitsOf({ address, profile, transportLimits: changes }: LeaderServerOptions): TransportLimits {
+function transportLimitsOf({
+  address,
+  profile,
+  transportLimits: changes,
+}: LeaderServerOptions): TransportLimits {
   const isTrusted = address === undefined || isLocal(address);
   return transportLimits(profile ?? (isTrusted ? 'trusted' : 'public'), changes);
 }

@@ -48,6 +48,7 @@ export class SubmitSpooler {
   }
 
   private receive(chunk: Buffer): void {
+    if (this.hasFailed) return this.incoming.consumed(chunk.length);
     if (this.writer !== undefined) return this.store(this.writer, chunk, chunk.length);
     // Without a writer, the bytes behind a head were refused.
     const isWhole = this.head === undefined && this.begin(chunk);
@@ -84,21 +85,20 @@ export class SubmitSpooler {
 
   private store(writer: PayloadWriter, chunk: Uint8Array, counted: number): void {
     writer.write(chunk, (error) => {
-      if (error === null) this.incoming.consumed(counted);
-      else this.fail();
+      // After an error the rest is read and dropped: a full disk refuses this submit and ends no connection.
+      this.hasFailed ||= error !== null;
+      this.incoming.consumed(counted);
     });
-  }
-
-  private fail(): void {
-    if (this.hasFailed) return;
-    this.hasFailed = true;
-    this.incoming.stop();
   }
 
   private end(): void {
     const { head, writer } = this;
     if (head === undefined) return this.events.whole(this.beginning);
     if (writer === undefined) return this.events.refused(head);
+    if (this.hasFailed) {
+      writer.abandon();
+      return this.events.refused(head);
+    }
     writer.finish((error, payload) => {
       if (error !== null) return this.events.refused(head);
       if (payload.length === head.length) return this.events.stored(head, payload, head.at + head.length);

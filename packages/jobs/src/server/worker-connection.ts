@@ -24,6 +24,7 @@ export class WorkerConnection extends PeerConnection<ToWorker> {
   private credit: Credit = { jobs: 0, bytes: 0 };
   private cpu = 0;
   private lagMs = 0;
+  private overrun = 0;
   /** The attempt that a stored payload was sent for. */
   private readonly streamed = new WeakMap<StoredPayload, AttemptRef>();
 
@@ -88,11 +89,12 @@ export class WorkerConnection extends PeerConnection<ToWorker> {
       this.credit = frame.credit;
       this.cpu = frame.cpu;
       this.lagMs = frame.lagMs;
+      this.overrun = frame.overrun ?? 0;
       return leader.fromWorker({ message: frame, port });
     }
     // Ends in pieces may arrive after later reports: they say nothing about credit.
-    const { credit, cpu, lagMs } = this;
-    leader.fromWorker({ message: { kind: 'report', ends: frame.ends, credit, cpu, lagMs }, port });
+    const { credit, cpu, lagMs, overrun } = this;
+    leader.fromWorker({ message: { kind: 'report', ends: frame.ends, credit, cpu, lagMs, overrun }, port });
   }
 }
 

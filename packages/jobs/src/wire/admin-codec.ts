@@ -19,9 +19,17 @@ export function readAdminRequest(raw: Readonly<Record<string, unknown>>): AdminR
       if (state === undefined) throw new MessageMalformedError('request: state is unknown');
       return { kind: 'list', state, after: whole(raw, 'after'), max: whole(raw, 'max') };
     }
+    case 'dead-attempts':
+      return { kind: 'dead-attempts', jobs: numbers(raw, 'jobs') };
     case 'redrive':
-    case 'purge':
-      return { kind: raw['kind'], jobs: numbers(raw, 'jobs') };
+    case 'purge': {
+      const jobs = numbers(raw, 'jobs');
+      if (raw['attempts'] === undefined) return { kind: raw['kind'], jobs };
+      const attempts = numbers(raw, 'attempts');
+      if (attempts.length !== jobs.length)
+        throw new MessageMalformedError('request: attempts are not one for each job');
+      return { kind: raw['kind'], jobs, attempts };
+    }
     default:
       throw new MessageMalformedError('request: unknown kind');
   }

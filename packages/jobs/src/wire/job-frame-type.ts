@@ -22,6 +22,7 @@ export const JobFrameType = {
   HeartbeatHello: 79,
   LoopBlocked: 80,
   Close: 81,
+  Stale: 82,
 } as const;
 
 /**

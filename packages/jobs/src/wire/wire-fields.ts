@@ -4,18 +4,32 @@ import { MessageMalformedError } from '../jobs-error.js';
 import type { WireReader } from './wire-reader.js';
 
 const HAS_CODE = 1;
+const HAS_STACK = 2;
+const HAS_CAUSE = 4;
+const CAUSES_MAX = 8;
 
 export function writeFailure(out: ByteWriter, failure: JobFailure): void {
-  out.byte(failure.code === undefined ? 0 : HAS_CODE);
+  const { code, stack, cause } = failure;
+  out.byte(
+    (code === undefined ? 0 : HAS_CODE) |
+      (stack === undefined ? 0 : HAS_STACK) |
+      (cause === undefined ? 0 : HAS_CAUSE),
+  );
   out.text(failure.name);
   out.text(failure.message);
-  if (failure.code !== undefined) out.text(failure.code);
+  if (code !== undefined) out.text(code);
+  if (stack !== undefined) out.text(stack);
+  if (cause !== undefined) writeFailure(out, cause);
 }
 
-export function readFailure(from: WireReader): JobFailure {
+export function readFailure(from: WireReader, causesMax = CAUSES_MAX): JobFailure {
   const flags = from.byte();
   const failure = { name: from.text(), message: from.text() };
-  return (flags & HAS_CODE) === 0 ? failure : { ...failure, code: from.text() };
+  const code = (flags & HAS_CODE) === 0 ? {} : { code: from.text() };
+  const stack = (flags & HAS_STACK) === 0 ? {} : { stack: from.text() };
+  if ((flags & HAS_CAUSE) === 0) return { ...failure, ...code, ...stack };
+  if (causesMax === 0) throw new MessageMalformedError('failure has too many causes');
+  return { ...failure, ...code, ...stack, cause: readFailure(from, causesMax - 1) };
 }
 
 export function writeTexts(out: ByteWriter, texts: readonly string[]): void {

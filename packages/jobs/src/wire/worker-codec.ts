@@ -3,6 +3,7 @@
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import type {
   Assignment,
+  AttemptAbort,
   AttemptEnd,
   AttemptRange,
   AttemptRef,
@@ -77,6 +78,7 @@ export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit
   out.double(message.cpu);
   out.int(Math.round(message.lagMs));
   out.int(Math.round((message.runMs ?? 0) * 1_000));
+  out.int(message.overrun ?? 0);
   let isReport = true;
   for (const end of ends) {
     // A large result would delay the credit behind it, so it has its own frame. Credit may be ahead of ends,
@@ -100,7 +102,8 @@ export function readWorker(type: number, from: WireReader): WorkerFrame | undefi
       const cpu = from.double();
       const lagMs = from.int();
       const runMs = from.int() / 1_000;
-      return { kind: 'report', ends: readEnds(from), credit, cpu: share(cpu), lagMs, runMs };
+      const overrun = from.int();
+      return { kind: 'report', ends: readEnds(from), credit, cpu: share(cpu), lagMs, runMs, overrun };
     }
     case JobFrameType.Ends:
       return { kind: 'ends', ends: readEnds(from) };
@@ -125,8 +128,12 @@ export function encodeToWorker(message: ToWorker, out: ByteWriter, emit: Emit): 
       for (const item of message.items) {
         writeAttempt(out, item);
         writeEnum(out, REASONS, item.reason);
+        out.text(item.detail);
       }
       return emit(JobFrameType.Abort, out);
+    case 'stale':
+      for (const item of message.items) writeAttempt(out, item);
+      return emit(JobFrameType.Stale, out);
     case 'welcome':
       out.text(message.tag);
       out.int(message.heartbeatMs);
@@ -146,12 +153,10 @@ export function readToWorker(type: number, from: WireReader): ToWorker | undefin
       return { kind: 'assign', items: readAssigns(from) };
     case JobFrameType.Acknowledged:
       return { kind: 'acknowledged', items: readRanges(from) };
-    case JobFrameType.Abort: {
-      const items: (AttemptRef & { reason: (typeof REASONS)[number] })[] = [];
-      while (from.nextItem())
-        items.push({ job: from.int(), attempt: from.int(), reason: readEnum(from, REASONS, 'reason') });
-      return { kind: 'abort', items };
-    }
+    case JobFrameType.Abort:
+      return { kind: 'abort', items: readAborts(from) };
+    case JobFrameType.Stale:
+      return { kind: 'stale', items: readAttempts(from) };
     case JobFrameType.SessionWelcome:
       return { kind: 'welcome', tag: from.text(), heartbeatMs: from.int() };
     default:
@@ -243,6 +248,16 @@ function readAttempts(from: WireReader): AttemptRef[] {
   const refs: AttemptRef[] = [];
   while (from.nextItem()) refs.push({ job: from.int(), attempt: from.int() });
   return refs;
+}
+
+function readAborts(from: WireReader): AttemptAbort[] {
+  const items: AttemptAbort[] = [];
+  while (from.nextItem()) {
+    const job = from.int();
+    const attempt = from.int();
+    items.push({ job, attempt, reason: readEnum(from, REASONS, 'reason'), detail: from.text() });
+  }
+  return items;
 }
 
 function readRanges(from: WireReader): AttemptRange[] {

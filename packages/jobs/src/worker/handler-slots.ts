@@ -19,7 +19,10 @@ export interface HandlerSlotsSetup {
  * while attempts are short (ADR 0410).
  */
 export class HandlerSlots {
+  /** Handlers under way, those of ended attempts among them. */
   running = 0;
+  /** The part of them whose attempt has ended. */
+  overrun = 0;
   private held = 0;
   private heldBytes = 0;
   private out = 0;
@@ -82,6 +85,17 @@ export class HandlerSlots {
     this.grantedBytes += payloadBytes;
     this.grant();
     this.check();
+  }
+
+  /** Its attempt has ended and its handler has not: the slot stays taken. */
+  startOverrun(): void {
+    this.overrun += 1;
+  }
+
+  /** The handler of an ended attempt has ended as well. */
+  endOverrun(attempt: Pick<Attempt, 'payloadBytes' | 'hasBegun'>): void {
+    this.overrun -= 1;
+    this.release(attempt);
   }
 
   close(): void {

@@ -18,4 +18,4 @@ export type { RemoteWorker, StartWorkerOptions } from '../remote/start-worker.js
 export { startWorker } from '../remote/start-worker.js';
 export type { AttemptContext, HandledJob, Handler } from './handler.js';
 export { handle } from './handler.js';
-export type { AttemptFailure, WorkerSettings } from './worker-options.js';
+export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';

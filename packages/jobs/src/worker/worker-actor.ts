@@ -5,7 +5,7 @@ import type { ToWorker } from '../protocol/worker-messages.js';
 import { Worker, type WorkerSetup } from './worker.js';
 
 export interface WorkerArgs
-  extends Pick<WorkerSetup, 'worker' | 'handlers' | 'settings' | 'load' | 'onFailure'> {
+  extends Pick<WorkerSetup, 'worker' | 'handlers' | 'settings' | 'load' | 'onFailure' | 'onStale'> {
   readonly host: Host;
   readonly leader: LeaderForWorkers;
 }

@@ -14,6 +14,12 @@ export interface AttemptFailure {
   readonly failure: JobFailure;
 }
 
+/** An attempt whose result the leader did not take: it had been taken from this worker before. */
+export interface StaleAttempt {
+  readonly jobId: string;
+  readonly attempt: number;
+}
+
 /** Bounds and times of a worker. */
 export interface WorkerSettings {
   /** Attempts that run at once. */
@@ -46,9 +52,12 @@ export const WORKER_CHECKS = {
   name: plainName(100),
   handlers: listOf(handledJob),
   onFailure: callback,
+  onStale: callback,
   slots: wholeNumber(1, 16_384),
   bytesMax: wholeNumber(1),
   cpuCap: number(0.01, 1),
   withholdMsMax: number(0, 3_600_000),
   patterns: listOf(subjectPattern),
-} satisfies Readonly<Record<keyof WorkerSettings | 'name' | 'handlers' | 'onFailure', OptionRule>>;
+} satisfies Readonly<
+  Record<keyof WorkerSettings | 'name' | 'handlers' | 'onFailure' | 'onStale', OptionRule>
+>;

@@ -68,7 +68,8 @@ export class WorkerReporter {
     this.ends = [];
     this.ranMs = 0;
     const credit = slots.credit();
-    write({ kind: 'report', ends, credit, cpu: load.cpu(), lagMs: load.lagMs(), runMs });
+    const { overrun } = slots;
+    write({ kind: 'report', ends, credit, cpu: load.cpu(), lagMs: load.lagMs(), runMs, overrun });
     this.reportedAt = host.now();
     if (this.timer === undefined) this.heartbeatIn(this.heartbeatMs);
   }

@@ -6,6 +6,7 @@ import type { JobsHost } from '../jobs-host.js';
 import { RunTimeEstimate } from '../protocol/run-time-estimate.js';
 import type {
   Assignment,
+  AttemptAbort,
   AttemptEnd,
   AttemptRange,
   AttemptRef,
@@ -22,7 +23,7 @@ import { RunTimeLimits } from './attempt/run-time-limits.js';
 import type { HandledJob } from './handler.js';
 import { HandlerSlots } from './handler-slots.js';
 import type { LoadMeter } from './load-meter.js';
-import type { AttemptFailure, WorkerSettings } from './worker-options.js';
+import type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';
 import { WorkerReporter } from './worker-reporter.js';
 
 /** A worker's way to its leader. `open` starts a session; a message without one is lost. */
@@ -42,6 +43,7 @@ export interface WorkerSetup {
   /** The leader has ended the session. */
   readonly onRefused: (error: SessionRefusedError) => void;
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
+  readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
 }
 
 /**
@@ -77,7 +79,7 @@ export class Worker implements AttemptOwner {
     for (const handled of setup.handlers) this.handlers.set(handled.job.exec, handled);
     const { estimate } = this;
     this.slots = new HandlerSlots({ settings, estimate, host, load }, () => this.reporter.schedule());
-    this.queue = new AttemptQueue(host, (attempt) => this.finish(attempt, released(attempt)));
+    this.queue = new AttemptQueue(host, (attempt) => this.end(attempt, released(attempt)));
     this.reporter = new WorkerReporter({
       host,
       load,
@@ -122,7 +124,10 @@ export class Worker implements AttemptOwner {
         for (const range of message.items) this.acknowledged(range);
         return;
       case 'abort':
-        for (const { job, attempt, reason } of message.items) this.abort(job, attempt, reason);
+        for (const item of message.items) this.abort(item);
+        return;
+      case 'stale':
+        for (const item of message.items) this.answeredStale(item);
         return;
       case 'refused':
         this.disconnected();
@@ -187,7 +192,7 @@ export class Worker implements AttemptOwner {
       if (now - arrivedAt > QUEUED_MS_MAX) kept = Math.min(kept, index + settings.slots);
       const attempt = this.accept(items[index] as Assignment, arrivedAt); // index < length
       if (attempt === undefined) continue;
-      if (index >= kept || this.hasReleased) this.finish(attempt, released(attempt));
+      if (index >= kept || this.hasReleased) this.end(attempt, released(attempt));
       else if (this.slots.isFull) this.enqueue(attempt);
       else this.begin(attempt, now);
       now = host.now();
@@ -214,17 +219,26 @@ export class Worker implements AttemptOwner {
     const handled = this.handlers.get(attempt.exec);
     if (handled === undefined) {
       const failure = { name: 'NoHandler', message: `worker has no handler for ${attempt.exec}` };
-      return this.finish(attempt, failed(attempt, 'failed', failure));
+      return this.end(attempt, failed(attempt, 'failed', failure));
     }
     const isRunning = runAttempt(attempt, handled, new LazyAttemptContext(this.tag, attempt), this);
     if (!isRunning) return;
+    attempt.isUnderWay = true;
     this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
     this.limits.watch(attempt.deadline);
   }
 
-  /** The first end counts: a handler that returns after its run time or its lease is too late. */
+  /** The handler has ended. The first end counts: after its run time or its lease it is too late. */
   finish(attempt: Attempt, end: AttemptEnd): void {
-    if (attempt.isOver) return;
+    attempt.isUnderWay = false;
+    if (!attempt.isOver) return this.end(attempt, end);
+    this.slots.endOverrun(attempt);
+    this.reporter.schedule();
+    this.beginNext();
+  }
+
+  /** A handler that is under way keeps its slot until it ends, however its attempt ended. */
+  private end(attempt: Attempt, end: AttemptEnd): void {
     attempt.isOver = true;
     const key = attemptKey(attempt.job, attempt.number);
     this.attempts.delete(key);
@@ -233,7 +247,8 @@ export class Worker implements AttemptOwner {
     // For an attempt that never began this is its wait: the worker was busy for so long.
     const tookMs = this.setup.host.now() - attempt.since;
     this.estimate.add(1, tookMs);
-    this.slots.release(attempt);
+    if (attempt.isUnderWay) this.slots.startOverrun();
+    else this.slots.release(attempt);
     this.reporter.add(end, tookMs);
     this.beginNext();
   }
@@ -254,20 +269,22 @@ export class Worker implements AttemptOwner {
   private exceedRunTime(attempt: Attempt): void {
     this.signalAbort(attempt, 'run-time');
     const message = `still running after ${attempt.runMs} ms`;
-    this.finish(attempt, failed(attempt, 'timed-out', { name: 'RunTimeExceeded', message }));
+    this.end(attempt, failed(attempt, 'timed-out', { name: 'RunTimeExceeded', message }));
   }
 
-  private abort(job: number, number: number, reason: 'cancelled' | 'fenced'): void {
+  private abort({ job, attempt: number, reason, detail }: AttemptAbort): void {
     const attempt = this.attempts.get(attemptKey(job, number));
     if (attempt === undefined) return;
-    this.signalAbort(attempt, reason);
-    this.finish(attempt, failed(attempt, 'failed', { name: 'Aborted', message: reason }));
+    this.signalAbort(attempt, reason, detail);
+    this.end(attempt, failed(attempt, 'failed', { name: 'Aborted', message: reason }));
   }
 
   /** Another leader: its numbers are other jobs, and the assignments of the last one mean nothing to it. */
   private forget(): void {
     this.queue.clear();
-    for (const { job, number } of this.attempts.values()) this.abort(job, number, 'fenced');
+    const detail = 'another leader has taken over';
+    for (const { job, number } of this.attempts.values())
+      this.abort({ job, attempt: number, reason: 'fenced', detail });
     this.ended.clear();
     this.reporter.restart([]);
     this.whenEmpty?.();
@@ -278,12 +295,12 @@ export class Worker implements AttemptOwner {
     this.queue.clear();
     for (const attempt of this.attempts.values()) {
       this.signalAbort(attempt, 'draining');
-      this.finish(attempt, released(attempt));
+      this.end(attempt, released(attempt));
     }
   }
 
-  private signalAbort(attempt: Attempt, reason: AbortReason): void {
-    attempt.abort(jobId(this.tag, attempt.job), reason);
+  private signalAbort(attempt: Attempt, reason: AbortReason, detail = ''): void {
+    attempt.abort(jobId(this.tag, attempt.job), reason, detail);
   }
 
   /** An attempt that was taken away or released did not fail here. */
@@ -300,5 +317,15 @@ export class Worker implements AttemptOwner {
     const before = this.ended.size;
     for (let i = 0; i < count && this.ended.size > 0; i += 1) this.ended.delete(attemptKey(job + i, attempt));
     if (this.ended.size < before && this.held === 0) this.whenEmpty?.();
+  }
+
+  /** The result or failure came too late. Only a result was worth something: its loss is reported. */
+  private answeredStale({ job, attempt }: AttemptRef): void {
+    const key = attemptKey(job, attempt);
+    const end = this.ended.get(key);
+    if (end === undefined) return;
+    this.ended.delete(key);
+    if (end.outcome === 'ok') this.setup.onStale?.({ jobId: jobId(this.tag, job), attempt });
+    if (this.held === 0) this.whenEmpty?.();
   }
 }

@@ -75,7 +75,6 @@ jobs('a job and its result survive a restart and are found by the id', async () 
   }
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
-  await client.overview();
   assert.is(await client.open(double, done).result(), 2);
   app.worker({ handlers: [handle(echo, (text) => text)] });
   assert.is(await client.open(echo, waiting).result(), 'waits for a worker');
@@ -106,7 +105,7 @@ jobs('a failing job is retried, then becomes a dead letter with its last error',
     handlers: [
       handle(echo, (_text, { attempt }) => {
         attempts.push(attempt);
-        throw new Error(`no ${attempt}`);
+        throw new Error(`no ${attempt}`, { cause: new RangeError('of it') });
       }),
     ],
   });
@@ -120,6 +119,10 @@ jobs('a failing job is retried, then becomes a dead letter with its last error',
     [dead?.state, dead?.reason, dead?.failure?.message, dead?.failures],
     ['dead', 'failed', 'no 3', 3],
   );
+  const { stack, cause } = dead?.failure ?? {};
+  assert.match(stack ?? '', /^Error: no 3\n +at .*embedded-jobs\.test/);
+  assert.equal([cause?.name, cause?.message], ['RangeError', 'of it']);
+  assert.match(cause?.stack ?? '', /embedded-jobs\.test/);
   assert.equal(events.filter((event) => event.kind === 'requeued').length, 2);
   assert.ok(events.some((event) => event.kind === 'durable' && event.tookMs >= 0));
   assert.is(await client.redrive([handled.id]), 1);
@@ -178,7 +181,7 @@ jobs('a cancel ends a queued job, aborts a running one, and is idempotent', asyn
           resolve();
           return new Promise((_resolve, reject) => {
             signal.addEventListener('abort', () => {
-              aborted = (signal.reason as { reason: string }).reason;
+              aborted = (signal.reason as { detail: string }).detail;
               reject(signal.reason as Error);
             });
           });
@@ -188,14 +191,55 @@ jobs('a cancel ends a queued job, aborts a running one, and is idempotent', asyn
   });
   const running = await client.submit(echo, 'running');
   await started;
-  assert.is(await running.cancel(), 'cancelled');
+  assert.is(await running.cancel('wrong file'), 'cancelled');
   assert.is(await codeOf(running.result()), 'ERR_JOB_CANCELLED');
   assert.is((await running.inspect()).state, 'cancelled');
   const done = await app.client({ name: 'other' }).submit(double, 1);
   app.worker({ handlers: [handle(double, (n) => n)] });
   await done.result();
   assert.is(await done.cancel(), 'done');
-  assert.is(aborted, 'cancelled');
+  assert.is(aborted, 'wrong file', 'the reason of the cancel reaches the handler');
+});
+
+// Invariant 2 of docs/job-lifecycle.md, against handlers that ignore their signal.
+jobs('handlers under way are never more than the slots, after time limits and cancels too', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  const stubborn = defineJob('stubborn', {
+    input: anything,
+    output: anything,
+    retry: { attempts: 1 },
+    limits: { runMs: 30 },
+  });
+  const endings: (() => void)[] = [];
+  let started = 0;
+  let ended = 0;
+  let most = 0;
+  app.worker({
+    slots: 2,
+    handlers: [
+      handle(stubborn, () => {
+        started += 1;
+        most = Math.max(most, started - ended);
+        return new Promise((resolve) => endings.push(() => resolve(null)));
+      }),
+    ],
+  });
+  const handles = await Promise.all([1, 2, 3, 4, 5, 6].map((no) => client.submit(stubborn, no)));
+  for (const handle of handles.slice(0, 2)) assert.is(await codeOf(handle.result()), 'ERR_JOB_FAILED');
+  const cancelled = handles.slice(2, 4);
+  for (const handle of cancelled) await handle.cancel('enough');
+  let overrun = 0;
+  while (overrun < 2) overrun = (await app.overview()).workers[0]?.overrun ?? 0;
+  assert.equal([started, most], [2, 2]);
+  for (let no = 0; no < 4; no += 1) {
+    while (endings.length <= no) await new Promise((resolve) => setImmediate(resolve));
+    ended += 1;
+    endings[no]?.();
+  }
+  await Promise.allSettled(handles.slice(4).map((handle) => handle.result()));
+  assert.equal([started, most], [4, 2]);
 });
 
 jobs(
@@ -330,7 +374,6 @@ jobs('wrong ids, inputs, outputs and options are typed errors', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
-  await client.overview();
   assert.throws(
     () => client.open(echo, 'other-1'),
     (error: { code?: string }) => error.code === 'ERR_JOB_FOREIGN',

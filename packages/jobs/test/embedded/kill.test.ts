@@ -43,7 +43,6 @@ kills(`${ROUNDS} kills of a working process lose no acknowledged job`, async () 
   for (let number = 1; number <= ROUNDS; number += 1) await round(folder.path, number, reported);
   await using app = await openApp(folder.path);
   const client = app.client();
-  await client.overview();
   let done = 0;
   for (const [id, text] of reported.accepted) {
     assert.is(await client.open(quick, id).result({ withinMs: 60_000 }), `did ${text}`, id);

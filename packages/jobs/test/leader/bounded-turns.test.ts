@@ -43,7 +43,10 @@ turns('one record drops a bounded number of what is due, and ticks drop all of i
   const at = START + KEEP_MS;
   const left = (): number[] => [ledger.counts.done, ledger.keys.size, ledger.producers.size];
   ledger.apply({ type: 'policy_drop', at, policies: [] });
-  assert.equal(left(), Array.from({ length: 3 }, () => JOBS - RECORD_EXPIRIES_MAX));
+  assert.equal(
+    left(),
+    Array.from({ length: 3 }, () => JOBS - RECORD_EXPIRIES_MAX),
+  );
   let before = ledger.counts.done;
   for (let ticks = 0; ledger.nextExpiryAt <= at; ticks += 1) {
     ledger.apply({ type: 'tick', at });
@@ -89,7 +92,10 @@ turns('a result and a key that are due are gone for every reader before they are
   client.write({ kind: 'await', jobs: [JOBS] });
   client.write({ kind: 'call', call: 1, request: { kind: 'inspect', job: JOBS } });
   client.write({ kind: 'call', call: 2, request: { kind: 'list', state: 'done', after: 0, max: 5 } });
-  assert.equal(client.outcomes().map(({ state }) => state), ['unknown']);
+  assert.equal(
+    client.outcomes().map(({ state }) => state),
+    ['unknown'],
+  );
   const answers = client.received.flatMap((one) => (one.kind === 'answer' ? [one.answer] : []));
   assert.equal(answers, [
     { kind: 'unknown', job: JOBS },
@@ -97,7 +103,10 @@ turns('a result and a key that are due are gone for every reader before they are
   ]);
   client.submit('x', { key: `k${JOBS}` });
   while (harness.heldWrites.length > 0) harness.completeWrite();
-  assert.equal(client.receipts().map(({ jobs, duplicate }) => [jobs, duplicate]), [[[JOBS + 1], false]]);
+  assert.equal(
+    client.receipts().map(({ jobs, duplicate }) => [jobs, duplicate]),
+    [[[JOBS + 1], false]],
+  );
 });
 
 function item(seq: number): SubmitItem {
@@ -109,7 +118,11 @@ turns('a worker with credit for many jobs gets them in several turns, and loses 
   const harness = new LeaderHarness();
   const client = harness.client();
   for (let at = 0; at < jobs; at += 1_000)
-    client.write({ kind: 'submit', low: at, items: Array.from({ length: 1_000 }, (_, i) => item(at + i + 1)) });
+    client.write({
+      kind: 'submit',
+      low: at,
+      items: Array.from({ length: 1_000 }, (_, i) => item(at + i + 1)),
+    });
   const sizes: number[] = [];
   const before = harness.appends;
   const worker = harness.worker({ slots: jobs });
@@ -128,7 +141,11 @@ turns('records that wait for a slow disk are appended and applied in bounded bat
   const client = harness.client();
   harness.heldWrites = [];
   for (let at = 0; at < 20_000; at += 1_000)
-    client.write({ kind: 'submit', low: 0, items: Array.from({ length: 1_000 }, (_, i) => item(at + i + 1)) });
+    client.write({
+      kind: 'submit',
+      low: 0,
+      items: Array.from({ length: 1_000 }, (_, i) => item(at + i + 1)),
+    });
   let most = 0;
   while (harness.heldWrites.length > 0) {
     const accepted = harness.leader.ledger.accepted;
@@ -142,7 +159,11 @@ turns('a restart puts jobs back in slices', () => {
   const harness = new LeaderHarness({ limits: { outstandingMax: 100_000 } });
   const client = harness.client();
   for (let at = 0; at < 20_000; at += 1_000)
-    client.write({ kind: 'submit', low: at, items: Array.from({ length: 1_000 }, (_, i) => item(at + i + 1)) });
+    client.write({
+      kind: 'submit',
+      low: at,
+      items: Array.from({ length: 1_000 }, (_, i) => item(at + i + 1)),
+    });
   const methods = Leader.prototype as unknown as { restoreSlice(...args: unknown[]): void };
   const original = methods.restoreSlice;
   let slices = 0;

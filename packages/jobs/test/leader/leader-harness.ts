@@ -169,7 +169,10 @@ export class LeaderHarness {
   }
 
   /** A client whose connection has proved an identity. */
-  keyedClient(identity: string, options: { token?: string; exec?: string; rate?: SubmitQuota } = {}): FakeClient {
+  keyedClient(
+    identity: string,
+    options: { token?: string; exec?: string; rate?: SubmitQuota } = {},
+  ): FakeClient {
     const { token = 't1', exec = 'one', rate } = options;
     const access: PeerAccess = {
       identity,
@@ -308,6 +311,13 @@ export class FakeWorker {
   aborted(): string[] {
     return this.received.flatMap((message) =>
       message.kind === 'abort' ? message.items.map((one) => `${one.job}.${one.attempt} ${one.reason}`) : [],
+    );
+  }
+
+  /** Ends that were answered as too late. */
+  stale(): string[] {
+    return this.received.flatMap((message) =>
+      message.kind === 'stale' ? message.items.map((one) => `${one.job}.${one.attempt}`) : [],
     );
   }
 

@@ -28,8 +28,12 @@ interface Received {
   readonly consumed: number;
 }
 
-/** Feeds the body in chunks of a size; a store with `isFull` takes no payload. */
-function receive(body: Buffer, chunkBytes: number, { isFull = false } = {}): Received {
+/** Feeds the body in chunks of a size; a store with `isFull` takes no payload, `failsAfter` some writes of one. */
+function receive(
+  body: Buffer,
+  chunkBytes: number,
+  { isFull = false, failsAfter = Number.POSITIVE_INFINITY } = {},
+): Received {
   const events: string[] = [];
   const chunks: Buffer[] = [];
   let whole: Buffer | undefined;
@@ -41,10 +45,10 @@ function receive(body: Buffer, chunkBytes: number, { isFull = false } = {}): Rec
         : {
             write: (chunk, done) => {
               chunks.push(Buffer.from(chunk));
-              done(null);
+              done(chunks.length > failsAfter ? new Error('ENOSPC') : null);
             },
             finish: (done) => done(null, new StoredPayload('00', Buffer.concat(chunks).length)),
-            abandon: () => undefined,
+            abandon: () => void events.push('abandoned'),
           },
     open: () => {
       throw new Error('not used here');
@@ -120,6 +124,15 @@ receivers('a store that takes no payload refuses the submit and still consumes i
   const body = submitBody(LARGE);
   const { events, consumed } = receive(body, 65_536, { isFull: true });
   assert.equal([events, consumed], [['refused 7'], body.length]);
+});
+
+// The connection goes on: the other submits of the client do not wait for a new one.
+receivers('a write that fails refuses the submit once its body is consumed, and ends nothing else', () => {
+  const body = submitBody(LARGE);
+  for (const failsAfter of [0, 1, 5]) {
+    const { events, consumed } = receive(body, 65_536, { failsAfter });
+    assert.equal([events, consumed], [['abandoned', 'refused 7'], body.length]);
+  }
 });
 
 receivers('a malformed head is reported before the body is complete', () => {

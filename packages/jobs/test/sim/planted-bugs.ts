@@ -190,6 +190,19 @@ export const plantedBugs: readonly PlantedBug[] = [
       ),
   },
   {
+    name: 'frees the slot of a handler that ignores its signal',
+    plant: () =>
+      swap(
+        Worker,
+        'end',
+        (original) =>
+          function end(this: unknown, attempt: { isUnderWay: boolean }, outcome: unknown) {
+            attempt.isUnderWay = false;
+            return original.call(this, attempt, outcome);
+          },
+      ),
+  },
+  {
     name: 'accepts the end of a stale attempt',
     plant: () =>
       swap(

@@ -337,9 +337,10 @@ export class SimulatedCluster {
     };
     const isSide = this.faultPlan.twoGroups && machine === this.workerMachines[WORKERS - 1];
     const jobs = isSide ? this.jobs.side : this.jobs.main;
-    const run = (kind: Kind) => (input: string, context: AttemptContext) =>
-      this.handle(kind, input, context, machine, jobs[kind].policy.group);
     const slots = 1 + Math.floor(this.random() * 4);
+    const underWay = { handlers: 0, slots };
+    const run = (kind: Kind) => (input: string, context: AttemptContext) =>
+      this.counted(underWay, () => this.handle(kind, input, context, machine, jobs[kind].policy.group));
     const ref: ActorRef<typeof WorkerActor> = machine.system.spawn(WorkerActor, {
       args: {
         // Some come back under another name, as a replaced machine does: then the leader does not learn that
@@ -359,6 +360,27 @@ export class SimulatedCluster {
     machine.crash();
     this.network.peerDown(machine);
     this.simulation.at(this.simulation.now + downMs, undefined, () => this.startWorker(machine));
+  }
+
+  /** Handlers under way are never more than the slots of their worker. */
+  private counted(
+    underWay: { handlers: number; readonly slots: number },
+    handler: () => string | Promise<string>,
+  ): string | Promise<string> {
+    underWay.handlers += 1;
+    if (underWay.handlers > underWay.slots)
+      this.simulation.problem(`${underWay.handlers} handlers under way with ${underWay.slots} slots`);
+    const end = (): void => {
+      underWay.handlers -= 1;
+    };
+    let output: string | Promise<string> | undefined;
+    try {
+      output = handler();
+      return output;
+    } finally {
+      if (output instanceof Promise) output.then(end, end);
+      else end();
+    }
   }
 
   private handle(
@@ -391,7 +413,8 @@ export class SimulatedCluster {
         return this.sleep(machine, 10_000, output);
       }
       case 'hung':
-        return new Promise(() => undefined);
+        // It ignores its signal, and ends long after its attempt.
+        return this.sleep(machine, 2_000, output);
       default:
         return kind satisfies never;
     }

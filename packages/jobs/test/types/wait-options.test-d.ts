@@ -17,5 +17,17 @@ void client.submit(job, 'x', { withinMs: '5' });
 // @ts-expect-error the signal, not its controller
 void client.run(job, 'x', { signal: new AbortController() });
 
+export const calls = [
+  client.overview(limits),
+  client.list('dead', { after: 1, ...limits }),
+  client.deadLetters({ max: 1, ...limits }),
+  client.redrive(['id'], limits),
+  client.purge(['id'], limits),
+  submitted.then((handle) => handle.cancel('why', limits)),
+  submitted.then((handle) => handle.inspect(limits)),
+] as const;
+// @ts-expect-error the reason of a cancel is its first argument
+void submitted.then((handle) => handle.cancel(limits));
+
 const refused = new SessionRefusedError('ERR_SESSION_REPLACED', 'replaced');
 export const words: [string, string] = [refused.code, refused.problem];

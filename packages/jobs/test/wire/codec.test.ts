@@ -51,6 +51,12 @@ const payload = fc.oneof(
 const failure = fc.oneof(
   rec({ name: fc.string(), message: fc.string() }),
   rec({ name: fc.string(), message: fc.string(), code: fc.string() }),
+  rec({
+    name: fc.string(),
+    message: fc.string(),
+    stack: fc.string(),
+    cause: rec({ name: fc.string(), message: fc.string(), code: fc.string(), stack: fc.string() }),
+  }),
 );
 const item = rec({
   seq: number,
@@ -165,6 +171,7 @@ codec('messages of and to a worker round-trip', () => {
     cpu: fc.double({ min: 0, max: 1, noNaN: true }),
     lagMs: fc.nat(),
     runMs: fc.nat().map((micros) => micros / 1_000),
+    overrun: fc.nat(),
   });
   fc.assert(
     fc.property(fromWorker, (message) => {
@@ -186,9 +193,11 @@ codec('messages of and to a worker round-trip', () => {
           job: number,
           attempt: number,
           reason: fc.constantFrom('cancelled' as const, 'fenced' as const),
+          detail: fc.string(),
         }),
       ),
     }),
+    rec({ kind: fc.constant('stale' as const), items: fc.array(rec({ job: number, attempt: number })) }),
   );
   fc.assert(
     fc.property(toWorker, (message) => {

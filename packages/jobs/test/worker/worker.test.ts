@@ -1,10 +1,14 @@
-import { defineJob, handle } from '@troupe/jobs';
+import { AttemptAbortedError, defineJob, handle } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Assignment, AttemptEnd, WorkerHello, WorkerMessage } from '#src/protocol/worker-messages.js';
 import type { AttemptContext, HandledJob } from '#src/worker/handler.js';
 import { Worker } from '#src/worker/worker.js';
-import { type AttemptFailure, DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
+import {
+  type AttemptFailure,
+  DEFAULT_WORKER_SETTINGS,
+  type StaleAttempt,
+} from '#src/worker/worker-options.js';
 import { ManualTime } from '../manual-time.js';
 import { anything } from '../plain-schema.js';
 
@@ -19,6 +23,7 @@ class WorkerRig {
   readonly time = new ManualTime();
   readonly hellos: WorkerHello[] = [];
   readonly failures: AttemptFailure[] = [];
+  readonly stale: StaleAttempt[] = [];
   readonly worker: Worker;
   private sent: WorkerMessage[] = [];
 
@@ -36,6 +41,7 @@ class WorkerRig {
       },
       onRefused: () => undefined,
       onFailure: (failure) => void this.failures.push(failure),
+      onStale: (stale) => void this.stale.push(stale),
     });
     this.connect();
   }
@@ -70,6 +76,12 @@ class WorkerRig {
   ends(): AttemptEnd[] {
     const sent = this.sent.splice(0);
     return sent.flatMap((message) => (message.kind === 'report' ? message.ends : []));
+  }
+
+  /** In the latest report. */
+  overrun(): number | undefined {
+    const reports = this.sent.filter((message) => message.kind === 'report');
+    return reports.at(-1)?.overrun;
   }
 
   outcomes(): string[] {
@@ -155,7 +167,7 @@ workers('a handler that ignores its signal loses its attempt, and its late outpu
   );
   rig.assign(1, 1, { runMs: 10 });
   rig.time.advance(10);
-  assert.equal([rig.outcomes(), rig.worker.running], [['1.1 timed-out'], 0]);
+  assert.equal([rig.outcomes(), rig.worker.running], [['1.1 timed-out'], 1]);
   finish('too late');
   await turns();
   assert.equal([rig.outcomes(), rig.worker.running], [[], 0]);
@@ -179,18 +191,15 @@ workers('`onFailure` gets failed attempts, not cancelled, fenced or released one
   rig.assign(1);
   rig.assign(2, 1, { payload: '2' });
   rig.assign(3, 1, { payload: '3' });
-  rig.worker.fromLeader({ kind: 'abort', items: [{ job: 2, attempt: 1, reason: 'cancelled' }] });
+  rig.worker.fromLeader({ kind: 'abort', items: [{ job: 2, attempt: 1, reason: 'cancelled', detail: '' }] });
   rig.worker.drain(5, () => undefined);
   rig.time.advance(10);
-  assert.equal(rig.failures, [
-    {
-      jobId: 'tag-1',
-      exec: 'some.job',
-      attempt: 1,
-      outcome: 'failed',
-      failure: { name: 'Error', message: 'no good' },
-    },
-  ]);
+  const [failed] = rig.failures;
+  assert.equal(
+    [rig.failures.length, failed?.jobId, failed?.exec, failed?.attempt, failed?.outcome],
+    [1, 'tag-1', 'some.job', 1, 'failed'],
+  );
+  assert.equal([failed?.failure.name, failed?.failure.message], ['Error', 'no good']);
   assert.equal(rig.outcomes(), ['1.1 failed', '2.1 failed', '3.1 released']);
 });
 
@@ -289,7 +298,7 @@ workers('a queued attempt can be cancelled, and does not begin', async () => {
   const { rig, release, running } = heldRig();
   rig.warmUp(100);
   rig.assignAll([1, 2, 3, 4, 5, 6]);
-  rig.worker.fromLeader({ kind: 'abort', items: [{ job: 5, attempt: 1, reason: 'cancelled' }] });
+  rig.worker.fromLeader({ kind: 'abort', items: [{ job: 5, attempt: 1, reason: 'cancelled', detail: '' }] });
   assert.equal(rig.outcomes(), ['5.1 failed']);
   await release(1);
   assert.equal(running(), [2, 3, 4, 6]);
@@ -325,6 +334,65 @@ workers('of a batch whose first job blocks the thread, as many attempts as slots
   rig.assignAll([1, 2, 3, 4, 5, 6, 7, 8]);
   assert.equal(ran, [0, 1, 2, 3, 4, 5, 6]);
   assert.equal(rig.outcomes().slice(6), ['7.1 released', '8.1 released']);
+});
+
+// Handlers under way are never more than the slots, whatever ended their attempts.
+workers('a handler that ignores its signal keeps its slot until it ends', async () => {
+  const { rig, release, running } = heldRig();
+  rig.assignAll([1, 2, 3, 4]);
+  rig.time.advance(BASE.runMs);
+  assert.equal(rig.outcomes(), ['1.1 timed-out', '2.1 timed-out', '3.1 timed-out', '4.1 timed-out']);
+  rig.connect();
+  assert.equal(rig.hellos.at(-1)?.credit.jobs, 0);
+  assert.equal([running(), rig.worker.running, rig.overrun()], [[1, 2, 3, 4], 4, 4]);
+  await release(2);
+  assert.equal([running(), rig.worker.running, rig.overrun()], [[1, 3, 4], 3, 3]);
+  rig.assign(5, 1, { payload: '5' });
+  assert.equal(running(), [1, 3, 4, 5]);
+});
+
+workers(
+  'a cancelled handler that goes on keeps its slot; the next queued attempt begins when it ends',
+  async () => {
+    const { rig, release, running } = heldRig();
+    rig.warmUp(100);
+    rig.assignAll([1, 2, 3, 4, 5]);
+    rig.worker.fromLeader({
+      kind: 'abort',
+      items: [{ job: 1, attempt: 1, reason: 'cancelled', detail: '' }],
+    });
+    assert.equal([running(), rig.worker.running], [[1, 2, 3, 4], 4]);
+    await release(1);
+    assert.equal([running(), rig.worker.running], [[2, 3, 4, 5], 4]);
+  },
+);
+
+workers('the reason of a cancel is in the reason of the signal', () => {
+  let signal: AbortSignal | undefined;
+  const rig = new WorkerRig((_input, context) => {
+    ({ signal } = context);
+    return new Promise(() => undefined);
+  });
+  rig.assign(1);
+  const cancel = { job: 1, attempt: 1, reason: 'cancelled', detail: 'wrong file' } as const;
+  rig.worker.fromLeader({ kind: 'abort', items: [cancel] });
+  const { reason } = signal as AbortSignal;
+  assert.instance(reason, AttemptAbortedError);
+  assert.equal([reason.reason, reason.detail], ['cancelled', 'wrong file']);
+  assert.match(reason.message, /aborted \(cancelled: wrong file\)$/);
+});
+
+workers('a stale end is forgotten, and a result that came too late is reported', () => {
+  const rig = new WorkerRig((input) => {
+    if (input === 2) throw new Error('no good');
+    return 'late';
+  });
+  rig.assignAll([1, 2]);
+  const items = [1, 2].map((no) => ({ job: no, attempt: 1 }));
+  rig.worker.fromLeader({ kind: 'stale', items });
+  assert.equal(rig.stale, [{ jobId: 'tag-1', attempt: 1 }]);
+  rig.connect();
+  assert.equal(rig.hellos.at(-1)?.held, []);
 });
 
 workers.run();

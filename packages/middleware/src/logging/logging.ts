@@ -1,4 +1,13 @@
-import type { Host, InvokeResult, LogEntry, LogLevel, MessageView, Outcome, TurnView } from '@troupe/core';
+import type {
+  Host,
+  InvokeResult,
+  LogEntry,
+  LogLevel,
+  MessageView,
+  Middleware,
+  Outcome,
+  TurnView,
+} from '@troupe/core';
 import {
   checkOptions,
   flag,
@@ -9,7 +18,6 @@ import {
   wholeNumber,
 } from '@troupe/core/option-check';
 import { LRUMapWithDelete } from 'mnemonist';
-import type { SystemMiddleware } from '../instrumented-system.js';
 import type { Metric, MetricSource } from '../metric.js';
 import { truncateError } from '../truncate-error.js';
 import { consoleLogger, type Logger } from './logger.js';
@@ -47,10 +55,9 @@ interface FailedMessage {
 
 /**
  * Structured log lines: those of the runtime and of `ctx.log`, one line per failure with its supervisor's
- * decision, and a sample of turns. Needs `createInstrumentedSystem`; with `createSystem` it logs the sampled
- * turns only.
+ * decision, and a sample of turns. For a whole system: on one definition it logs the sampled turns only.
  */
-export function logging(options: LoggingOptions = {}): SystemMiddleware & MetricSource {
+export function logging(options: LoggingOptions = {}): Middleware & MetricSource {
   checkOptions('logging', options, {
     name,
     logger,
@@ -61,7 +68,7 @@ export function logging(options: LoggingOptions = {}): SystemMiddleware & Metric
   });
   const log = new LoggingMiddleware(options);
   const { metrics, wrapHost, afterMessage } = log;
-  const base: SystemMiddleware & MetricSource = {
+  const base: Middleware & MetricSource = {
     name: log.name,
     metrics,
     wrapHost,

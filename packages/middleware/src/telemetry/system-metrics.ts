@@ -23,8 +23,7 @@ export class SystemMetrics {
     this.now = now;
   }
 
-  /** Returns the function that detaches it. */
-  attach(system: ActorSystem, middleware: readonly Middleware[]): () => void {
+  observe(system: ActorSystem, middleware: readonly Middleware[]): Disposable {
     const detachAll: (() => void)[] = [];
     const observe: Observe = (observable, read, labels) => {
       const callback = (result: ObservableResult): void => result.observe(read(), labels);
@@ -40,8 +39,10 @@ export class SystemMetrics {
     this.observeExecutor(system, observe);
     for (const one of middleware) this.observeMetrics((one as Partial<MetricSource>).metrics ?? [], observe);
     detachAll.push(this.countEvents(system));
-    return () => {
-      for (const detach of detachAll) detach();
+    return {
+      [Symbol.dispose]: () => {
+        for (const detach of detachAll) detach();
+      },
     };
   }
 
@@ -126,7 +127,7 @@ export class SystemMetrics {
       else if (event.kind === 'restarted') restarts.add(1, name);
       else if (event.kind === 'failed') {
         const type = this.labels.errorType(event.error);
-        failures.add(1, { ...name, 'error.type': type, directive: boundedDirective(event.directive) });
+        failures.add(1, { ...name, 'error.type': type, directive: event.directive });
       }
     });
   }
@@ -135,9 +136,4 @@ export class SystemMetrics {
 /** A user's own reason is free text, not a label. */
 function boundedReason(reason: SuspendReason): string {
   return typeof reason === 'string' ? reason : 'user';
-}
-
-/** The first word: `escalate (why)` and `ignored: why` carry free text behind it. */
-function boundedDirective(directive: string): string {
-  return /^[a-z]+/.exec(directive)?.[0] ?? 'unknown';
 }

@@ -1,8 +1,8 @@
 import { context, type MeterProvider, ROOT_CONTEXT, type TracerProvider } from '@opentelemetry/api';
 import {
-  type ActorSystem,
   type DeadLetterView,
   type Host,
+  type Installation,
   type InvokeResult,
   type MessageView,
   type Middleware,
@@ -13,7 +13,6 @@ import {
 } from '@troupe/core';
 import { callback, checkOptions, flag, name, object, wholeNumber } from '@troupe/core/option-check';
 import { NoTelemetrySdkError } from '../errors.js';
-import type { SystemMiddleware } from '../instrumented-system.js';
 import { findRegisteredSdk, type Warn } from './find-registered-sdk.js';
 import { MessageMetrics } from './message-metrics.js';
 import { MessageSpans } from './message-spans.js';
@@ -42,10 +41,10 @@ const SCOPE = '@troupe/middleware';
 
 /**
  * OpenTelemetry spans and metrics. The call looks for a registered SDK, so register the SDK first; without
- * one the middleware has no hooks, records nothing and costs nothing. With `createInstrumentedSystem` it also
+ * one the middleware has no hooks, records nothing and costs nothing. As middleware of a system it also
  * exports metrics of the system and of the other middleware, and keeps the traces of unrelated callers apart.
  */
-export function telemetry(options: TelemetryOptions = {}): SystemMiddleware {
+export function telemetry(options: TelemetryOptions = {}): Middleware {
   checkOptions('telemetry', options, {
     name,
     tracerProvider: object,
@@ -74,7 +73,7 @@ class TelemetryMiddleware {
   private readonly messages: MessageMetrics | undefined = undefined;
   private readonly system: SystemMetrics | undefined = undefined;
   private readonly clock = new WallClock();
-  private attachedTo: string | undefined = undefined;
+  private installedIn: string | undefined = undefined;
 
   constructor(
     name: string,
@@ -94,14 +93,14 @@ class TelemetryMiddleware {
     }
   }
 
-  hooks(): SystemMiddleware {
+  hooks(): Middleware {
     return {
       name: this.name,
       onSend: this.onSend,
       beforeMessage: this.beforeMessage,
       afterMessage: this.afterMessage,
       wrapHost: this.wrapHost,
-      attach: this.attach,
+      install: this.install,
       ...(this.spans !== undefined && { around: this.around, onDeadLetter: this.onDeadLetter }),
       ...(this.messages !== undefined && { beforeTurn: this.beforeTurn, afterTurn: this.afterTurn }),
     };
@@ -126,16 +125,18 @@ class TelemetryMiddleware {
     };
   };
 
-  private readonly attach = (system: ActorSystem, middleware: readonly Middleware[]): (() => void) => {
-    if (this.attachedTo !== undefined) {
-      const text = `${this.name}: already attached to system ${this.attachedTo}; call telemetry() once per system`;
+  private readonly install = ({ system, middleware }: Installation): Disposable => {
+    if (this.installedIn !== undefined) {
+      const text = `${this.name}: already installed in system ${this.installedIn}; call telemetry() once per system`;
       throw new MisuseError(text);
     }
-    this.attachedTo = system.name;
-    const detach = this.system?.attach(system, middleware);
-    return () => {
-      this.attachedTo = undefined;
-      detach?.();
+    this.installedIn = system.name;
+    const observation = this.system?.observe(system, middleware);
+    return {
+      [Symbol.dispose]: () => {
+        this.installedIn = undefined;
+        observation?.[Symbol.dispose]();
+      },
     };
   };
 

@@ -4,8 +4,8 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { type ActorRef, type ActorSystem, defineActor } from '@troupe/core';
-import { createInstrumentedSystem, type Logger, logging, rateLimit, telemetry } from '@troupe/middleware';
+import { type ActorRef, type ActorSystem, createSystem, defineActor } from '@troupe/core';
+import { type Logger, logging, rateLimit, telemetry } from '@troupe/middleware';
 
 /** Call it before telemetry(), which looks for a registered SDK. */
 export function registerSdk(spans: SpanProcessor): PrometheusExporter {
@@ -39,7 +39,7 @@ const Account = defineActor('account', {
 });
 
 export function openBank(logger: Logger): ActorSystem {
-  return createInstrumentedSystem({
+  return createSystem({
     name: 'bank',
     middleware: [
       telemetry({ required: true }),

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { createSystem } from '@troupe/core';
 import { defineJob, type EmbeddedJobs, embedded, handle } from '@troupe/jobs';
-import { createInstrumentedSystem, type JobTelemetry, jobTelemetry, telemetry } from '@troupe/middleware';
+import { type JobTelemetry, jobTelemetry, telemetry } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -251,7 +252,7 @@ jobs(
   async () => {
     const reader = new PrometheusExporter({ preventServerStart: true });
     const meterProvider = new MeterProvider({ readers: [reader] });
-    const system = createInstrumentedSystem({ middleware: [telemetry({ meterProvider })] });
+    const system = createSystem({ middleware: [telemetry({ meterProvider })] });
     let scraped = '';
     {
       await using leader = await open(jobTelemetry({ meterProvider }));

@@ -1,6 +1,6 @@
-import { type ActorSystem, defineActor, type Host } from '@troupe/core';
+import { type ActorSystem, createSystem, defineActor, type Host } from '@troupe/core';
 import { ManualHost } from '@troupe/core/testing';
-import { createInstrumentedSystem, type LoggingOptions, logging } from '@troupe/middleware';
+import { type LoggingOptions, logging } from '@troupe/middleware';
 import { type RecordedLine, type RecordingLogger, recordingLogger } from '@troupe/middleware/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -28,7 +28,7 @@ const Teller = defineActor('teller', {
 
 function open(options: LoggingOptions, host?: Host): { system: ActorSystem; logger: RecordingLogger } {
   const logger = recordingLogger();
-  const system = createInstrumentedSystem({
+  const system = createSystem({
     name: 'bank',
     supervise: { restarts: 3, withinMs: 1_000 },
     middleware: [logging({ logger, ...options })],
@@ -56,6 +56,7 @@ lines('a failure is one line with path, message, directive, attempt and payload'
     path: '/ann',
     message: 'pay',
     directive: 'restart',
+    why: 'within its limits',
     attempt: 1,
     attemptsMax: 3,
     messageHistory: ['outside → /ann.pay'],
@@ -162,7 +163,7 @@ lines('a logger that throws loses its line and harms no actor', async () => {
   };
   const logger = { debug: broken, info: broken, warn: broken, error: broken };
   const log = logging({ level: 'debug', everyNthTurn: 1, logger });
-  await using system = createInstrumentedSystem({ name: 'broken', middleware: [log] });
+  await using system = createSystem({ name: 'broken', middleware: [log] });
   const teller = system.spawn(Teller);
   assert.is(await teller.ask.note('x'), true);
   assert.is(await teller.ask.pay({ cents: 1, pin: '' }), 1);

@@ -1,5 +1,5 @@
-import { defineActor } from '@troupe/core';
-import { createInstrumentedSystem, logging } from '@troupe/middleware';
+import { createSystem, defineActor } from '@troupe/core';
+import { logging } from '@troupe/middleware';
 import { type Logger, levels, pino } from 'pino';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -31,7 +31,7 @@ function pinoToList(level: string): { readonly logger: Logger; readonly lines: L
 
 pinoLines('a pino logger needs no adapter: levels, fields and the error arrive', async () => {
   const { logger, lines } = pinoToList('info');
-  const system = createInstrumentedSystem({ middleware: [logging({ logger, redact: ['pin'] })] });
+  const system = createSystem({ middleware: [logging({ logger, redact: ['pin'] })] });
   const ref = system.spawn(Vault, { name: 'vault' });
   await ref.ask.open({ pin: '0000' }).catch(() => undefined);
   await ref.ask.open({ pin: '1234' });
@@ -61,7 +61,7 @@ pinoLines(
     const { logger, lines } = pinoToList('debug');
     const errorsOnly = pinoToList('error');
     const run = async (logger: Logger): Promise<void> => {
-      const system = createInstrumentedSystem({
+      const system = createSystem({
         middleware: [logging({ logger, level: 'debug', everyNthTurn: 1 })],
       });
       await system.spawn(Vault).ask.open({ pin: '1234' });

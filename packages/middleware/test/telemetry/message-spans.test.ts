@@ -1,6 +1,7 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import {
   type ActorRef,
+  createSystem,
   defineActor,
   type Host,
   type Middleware,
@@ -9,7 +10,7 @@ import {
   router,
 } from '@troupe/core';
 import { createMiddlewareRig, createTestSystem } from '@troupe/core/testing';
-import { createInstrumentedSystem, NamedLimits, rateLimit, retry, telemetry } from '@troupe/middleware';
+import { NamedLimits, rateLimit, retry, telemetry } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ancestry, inRequest, namesOf, openInMemorySdk, traceOf, useAsyncContext } from './in-memory-sdk.js';
@@ -51,7 +52,7 @@ const Shop = defineActor('shop', {
 
 tracing('a request, its chain of asks and the tells it caused are one trace', async () => {
   const sdk = openInMemorySdk();
-  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
+  const system = createSystem({ middleware: [telemetry(providers(sdk))] });
   const shop = system.spawn(Shop, { name: 'shop' });
   await inRequest(sdk, 'GET /order', () => shop.ask.order(5));
   await system.shutdown();
@@ -80,7 +81,7 @@ tracing('an ask after an await belongs to the trace of the current message', asy
       },
     },
   });
-  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
+  const system = createSystem({ middleware: [telemetry(providers(sdk))] });
   const ledger = system.spawn(Ledger);
   await system.spawn(Late).ask.work(ledger);
   await system.shutdown();
@@ -96,7 +97,7 @@ tracing(
   'a consumer span is linked to its producer span, and both follow the messaging conventions',
   async () => {
     const sdk = openInMemorySdk();
-    const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
+    const system = createSystem({ middleware: [telemetry(providers(sdk))] });
     const ledger = system.spawn(Ledger, { name: 'l' });
     await ledger.ask.record(1);
     await system.shutdown();
@@ -174,7 +175,7 @@ tracing(
         },
       },
     });
-    const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
+    const system = createSystem({ middleware: [telemetry(providers(sdk))] });
     const sink = system.spawn(Sink);
     const both = router(Sink, [system.spawn(Sink), system.spawn(Sink)], 'broadcast');
     const source = system.spawn(Source);
@@ -202,7 +203,7 @@ tracing(
 
 tracing('a trace continues over a failure and a restart', async () => {
   const sdk = openInMemorySdk();
-  const system = createInstrumentedSystem({
+  const system = createSystem({
     supervise: { restarts: 5, withinMs: 1_000 },
     middleware: [telemetry(providers(sdk))],
     host: silentHost(),
@@ -241,7 +242,7 @@ tracing('a burst does not leak the context of its first sender into an unrelated
       },
     },
   });
-  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
+  const system = createSystem({ middleware: [telemetry(providers(sdk))] });
   // The first request wakes the runtime; everything below is handled in its burst.
   const [one, two] = await Promise.all([
     inRequest(sdk, 'first', async (span) => {
@@ -275,7 +276,7 @@ tracing('a message of a timer begins a trace that is linked to the span which ar
       fire: (_ctx, done: () => void) => done(),
     },
   });
-  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
+  const system = createSystem({ middleware: [telemetry(providers(sdk))] });
   const waiter = system.spawn(Waiter);
   await new Promise<void>((resolve) => {
     void inRequest(sdk, 'request', () => waiter.ask.wait(resolve));
@@ -357,22 +358,25 @@ tracing('the span of a held message ends with an error status when its actor is 
   );
 });
 
-tracing('with `createSystem` a send from outside begins its own trace and is only linked', async () => {
-  const sdk = openInMemorySdk();
-  await using test = createTestSystem({ middleware: [telemetry(providers(sdk))] });
-  const ledger = test.system.spawn(Ledger);
-  const requested = await inRequest(sdk, 'request', async (span) => {
-    ledger.tell.note();
-    return span.spanContext();
-  });
-  await test.settle();
-  const send = sdk.span('send ledger.note');
-  assert.is.not(traceOf(send), requested.traceId);
-  assert.equal(
-    send.links.map((link) => link.context.spanId),
-    [requested.spanId],
-  );
-});
+tracing(
+  'as middleware of one spawn, a send from outside begins its own trace and is only linked',
+  async () => {
+    const sdk = openInMemorySdk();
+    await using test = createTestSystem();
+    const ledger = test.system.spawn(Ledger, { middleware: [telemetry(providers(sdk))] });
+    const requested = await inRequest(sdk, 'request', async (span) => {
+      ledger.tell.note();
+      return span.spanContext();
+    });
+    await test.settle();
+    const send = sdk.span('send ledger.note');
+    assert.is.not(traceOf(send), requested.traceId);
+    assert.equal(
+      send.links.map((link) => link.context.spanId),
+      [requested.spanId],
+    );
+  },
+);
 
 tracing('spans that a handler starts are children of its own span, also after an await', async () => {
   const sdk = openInMemorySdk();
@@ -387,7 +391,7 @@ tracing('spans that a handler starts are children of its own span, also after an
       },
     },
   });
-  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
+  const system = createSystem({ middleware: [telemetry(providers(sdk))] });
   await system.spawn(User).ask.work();
   await system.shutdown();
   for (const name of ['before', 'after'])
@@ -456,7 +460,7 @@ tracing('a message that is never dequeued leaves an ended producer span and no o
 
 tracing('`producerSpans: false` leaves the producer spans out', async () => {
   const sdk = openInMemorySdk();
-  const system = createInstrumentedSystem({
+  const system = createSystem({
     middleware: [telemetry({ tracerProvider: sdk.tracerProvider, producerSpans: false })],
   });
   await inRequest(sdk, 'request', () => system.spawn(Ledger).ask.record(1));
@@ -489,7 +493,7 @@ tracing('a huge error is truncated in its span', async () => {
       },
     },
   });
-  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
+  const system = createSystem({ middleware: [telemetry(providers(sdk))] });
   await system
     .spawn(Huge)
     .ask.fail()

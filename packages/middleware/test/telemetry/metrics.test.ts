@@ -2,7 +2,6 @@ import { createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
 import { createMiddlewareRig } from '@troupe/core/testing';
 import {
   circuitBreaker,
-  createInstrumentedSystem,
   deadline,
   idempotency,
   NamedLimits,
@@ -36,8 +35,8 @@ function silentHost(): Host {
   return { ...nodeHost, log: () => undefined };
 }
 
-function open(sdk: InMemorySdk, more: Parameters<typeof createInstrumentedSystem>[0] = {}) {
-  return createInstrumentedSystem({
+function open(sdk: InMemorySdk, more: Parameters<typeof createSystem>[0] = {}) {
+  return createSystem({
     name: 'bank',
     host: silentHost(),
     supervise: { restarts: 100, withinMs: 1_000 },
@@ -122,18 +121,26 @@ metrics('dead letters, failures, restarts and suspensions are counted by reason'
 });
 
 metrics(
-  'counts are flushed at the end of a system, with createInstrumentedSystem and with createSystem',
+  'counts are flushed at the end of a system, also those of a middleware of one definition',
   async () => {
-    for (const create of [createInstrumentedSystem, createSystem]) {
-      const sdk = openInMemorySdk();
-      const system = create({ middleware: [telemetry(providers(sdk))] });
-      const ref = system.spawn(Account);
+    const sdk = openInMemorySdk();
+    const own = telemetry({ ...providers(sdk), name: 'own' });
+    const Counted = defineActor('counted', {
+      handlers: { deposit: (_ctx, n: number) => n },
+      middleware: [own],
+    });
+    for (const [middleware, definition] of [
+      [[telemetry(providers(sdk))], Account],
+      [[], Counted],
+    ] as const) {
+      const system = createSystem({ middleware });
+      const ref = system.spawn(definition);
       for (let i = 0; i < 5; i += 1) await ref.ask.deposit(i);
       await system.shutdown();
-      const points = await sdk.metrics();
-      assert.is(total(points.get('messaging.client.sent.messages')), 5);
-      assert.is(total(points.get('messaging.client.consumed.messages')), 5);
     }
+    const points = await sdk.metrics();
+    assert.is(total(points.get('messaging.client.sent.messages')), 10);
+    assert.is(total(points.get('messaging.client.consumed.messages')), 10);
   },
 );
 
@@ -166,7 +173,7 @@ metrics('error texts, actor paths and reasons of users are never labels', async 
 
 metrics('definitions and error codes beyond the bound share one label', async () => {
   const sdk = openInMemorySdk();
-  const system = createInstrumentedSystem({
+  const system = createSystem({
     host: silentHost(),
     supervise: { restarts: 1_000, withinMs: 1, restartsTotal: 100_000 },
     middleware: [telemetry({ ...providers(sdk), labelsMax: 20 })],
@@ -267,8 +274,8 @@ metrics('the metrics of every standard middleware are exported', async () => {
 metrics('a stopped system is no longer observed, and one telemetry serves one system', async () => {
   const sdk = openInMemorySdk();
   const shared = telemetry(providers(sdk));
-  const system = createInstrumentedSystem({ middleware: [shared] });
-  assert.throws(() => createInstrumentedSystem({ name: 'second', middleware: [shared] }), /once per system/);
+  const system = createSystem({ middleware: [shared] });
+  assert.throws(() => createSystem({ name: 'second', middleware: [shared] }), /once per system/);
   await system.shutdown();
   await Promise.resolve();
   const points = await sdk.metrics();

@@ -1,5 +1,5 @@
-import { defineActor } from '@troupe/core';
-import { createInstrumentedSystem, telemetry } from '@troupe/middleware';
+import { createSystem, defineActor } from '@troupe/core';
+import { telemetry } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -9,7 +9,7 @@ absent('telemetry has no hooks, so an actor is as fast as one without middleware
   const none = telemetry();
   assert.equal(Object.keys(none), ['name']);
   const Actor = defineActor('actor', { handlers: { ping: () => 'pong' } });
-  const system = createInstrumentedSystem({ middleware: [none] });
+  const system = createSystem({ middleware: [none] });
   const ref = system.spawn(Actor);
   assert.is(await ref.ask.ping(), 'pong');
   const { type } = (ref as unknown as { cell: { type: { hasPipeline: boolean } } }).cell;

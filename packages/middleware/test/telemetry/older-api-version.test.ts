@@ -1,5 +1,6 @@
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
-import { createInstrumentedSystem, telemetry } from '@troupe/middleware';
+import { createSystem } from '@troupe/core';
+import { telemetry } from '@troupe/middleware';
 import { trace } from 'api-copy';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -13,7 +14,7 @@ copies('an SDK registered with an older version is invisible and causes one proc
   assert.ok(trace.setGlobalTracerProvider(new BasicTracerProvider()));
   assert.ok(trace.getTracer('there').startSpan('seen').isRecording());
   for (let i = 0; i < 3; i += 1) {
-    await using system = createInstrumentedSystem({ middleware: [telemetry()] });
+    await using system = createSystem({ middleware: [telemetry()] });
     assert.equal(Object.keys(telemetry()), ['name']);
     assert.ok(system);
   }

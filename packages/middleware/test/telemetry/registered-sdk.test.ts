@@ -1,6 +1,6 @@
 import { metrics, trace } from '@opentelemetry/api';
-import { defineActor } from '@troupe/core';
-import { createInstrumentedSystem, telemetry } from '@troupe/middleware';
+import { createSystem, defineActor } from '@troupe/core';
+import { telemetry } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openInMemorySdk, useAsyncContext } from './in-memory-sdk.js';
@@ -13,7 +13,7 @@ registered('telemetry without options uses what the SDK has registered', async (
   trace.setGlobalTracerProvider(sdk.tracerProvider);
   metrics.setGlobalMeterProvider(sdk.meterProvider);
   const Actor = defineActor('actor', { handlers: { ping: () => 'pong' } });
-  const system = createInstrumentedSystem({ middleware: [telemetry({ required: true })] });
+  const system = createSystem({ middleware: [telemetry({ required: true })] });
   await system.spawn(Actor).ask.ping();
   assert.ok(sdk.span('process actor.ping'));
   assert.ok((await sdk.metrics()).has('messaging.client.sent.messages'));

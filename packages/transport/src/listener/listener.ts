@@ -163,8 +163,7 @@ export class Listener implements ListenHandler {
   }
 
   admit(remote: string): 'accept' | 'reject' | 'drop' {
-    const verdict =
-      this.drainTimer === null ? this.admission.accept(remote) : 'drop';
+    const verdict = this.drainTimer === null ? this.admission.accept(remote) : 'drop';
     if (verdict !== 'accept') {
       this.reportPeer({ kind: 'refused', remote, cause: verdict === 'reject' ? 'limits' : 'draining' });
     }

@@ -156,27 +156,30 @@ function guesser(rig: ConnectionRig, byte: number): ReturnType<typeof rawPeer> {
   return peer;
 }
 
-listener('wrong keys of an address that guesses too often are answered late; a valid key of it is not', () => {
-  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  const rig = openRig({ auth: { kind: 'hmac', identities }, limits: { authFailuresPerMinuteMax: 2 } });
-  for (let i = 0; i < 2; i += 1) {
-    const peer = guesser(rig, i);
+listener(
+  'wrong keys of an address that guesses too often are answered late; a valid key of it is not',
+  () => {
+    const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
+    const rig = openRig({ auth: { kind: 'hmac', identities }, limits: { authFailuresPerMinuteMax: 2 } });
+    for (let i = 0; i < 2; i += 1) {
+      const peer = guesser(rig, i);
+      rig.clock.advance(10);
+      assert.equal(peer.errors, ['AUTH_FAILED']);
+    }
+    const late = guesser(rig, 3);
+    rig.clock.advance(1_000);
+    assert.equal(late.errors, []);
+    const { log } = rig.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } }, 'attacker');
     rig.clock.advance(10);
-    assert.equal(peer.errors, ['AUTH_FAILED']);
-  }
-  const late = guesser(rig, 3);
-  rig.clock.advance(1_000);
-  assert.equal(late.errors, []);
-  const { log } = rig.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } }, 'attacker');
-  rig.clock.advance(10);
-  assert.ok(log.connection !== null, 'the owner of the key is not locked out');
-  rig.clock.advance(1_000);
-  assert.equal(late.errors, ['AUTH_FAILED']);
-  rig.clock.advance(61_000);
-  const afterwards = guesser(rig, 4);
-  rig.clock.advance(10);
-  assert.equal(afterwards.errors, ['AUTH_FAILED'], 'the delay has ended');
-});
+    assert.ok(log.connection !== null, 'the owner of the key is not locked out');
+    rig.clock.advance(1_000);
+    assert.equal(late.errors, ['AUTH_FAILED']);
+    rig.clock.advance(61_000);
+    const afterwards = guesser(rig, 4);
+    rig.clock.advance(10);
+    assert.equal(afterwards.errors, ['AUTH_FAILED'], 'the delay has ended');
+  },
+);
 
 listener('a hello without a key is refused, and is not a guess', () => {
   const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);

@@ -12,6 +12,8 @@ import type { WorkerSession } from '../sessions/worker-session.js';
 import { JobListing } from './job-listing.js';
 import { nearQuotas, tableUses } from './table-usage.js';
 
+type BulkRequest = AdminRequest & { readonly kind: 'redrive' | 'purge' };
+
 const REASON_CHARS_MAX = 500;
 const FORBIDDEN: AdminAnswer = { kind: 'forbidden', needed: 'observe on leader.observe' };
 
@@ -56,7 +58,9 @@ export class AdminApi {
         return this.answer(session, call, { kind: 'overview', overview: this.overview() });
       case 'redrive':
       case 'purge':
-        return this.redriveOrPurge(session, call, request.kind, request.jobs);
+        return this.redriveOrPurge(session, call, request);
+      case 'dead-attempts':
+        return this.deadAttempts(session, call, request.jobs);
       default:
         return request satisfies never;
     }
@@ -80,20 +84,27 @@ export class AdminApi {
     this.context.markDirty(session);
   }
 
-  private redriveOrPurge(
-    session: ClientSession,
-    call: number,
-    type: 'redrive' | 'purge',
-    numbers: readonly number[],
-  ): void {
-    const { ledger } = this.context;
-    const jobs = numbers.map((no) => ledger.jobs.get(no));
-    if (jobs.some((job) => job?.pending === true)) {
-      return this.context.whenApplied(() => this.redriveOrPurge(session, call, type, numbers));
-    }
-    const dead = [...new Set(jobs)].filter(
+  private deadAttempts(session: ClientSession, call: number, numbers: readonly number[]): void {
+    const items = this.deadAmong(session, numbers).map(({ no, attempt }) => ({ job: no, attempt }));
+    this.answer(session, call, { kind: 'dead-attempts', items });
+  }
+
+  private deadAmong(session: ClientSession, numbers: readonly number[]): LeaderJob[] {
+    const jobs = new Set(numbers.map((no) => this.context.ledger.jobs.get(no)));
+    return [...jobs].filter(
       (job): job is LeaderJob =>
         job?.state === 'dead' && !this.isExpired(job) && session.permits('admin', job),
+    );
+  }
+
+  private redriveOrPurge(session: ClientSession, call: number, request: BulkRequest): void {
+    const { ledger } = this.context;
+    const { kind: type, jobs: numbers, attempts } = request;
+    if (numbers.some((no) => ledger.jobs.get(no)?.pending === true))
+      return this.context.whenApplied(() => this.redriveOrPurge(session, call, request));
+    const meant = new Map(numbers.map((no, i) => [no, attempts?.[i]]));
+    const dead = this.deadAmong(session, numbers).filter(
+      ({ no, attempt }) => (meant.get(no) ?? attempt) === attempt,
     );
     if (dead.length === 0) return this.answer(session, call, { kind: 'count', count: 0 });
     for (const job of dead) job.pending = true;
@@ -138,6 +149,7 @@ export class AdminApi {
       liveness: this.leaseWatch.liveness(session),
       blockedMs: this.leaseWatch.blockedMs(session),
       running: session.leases.length,
+      overrun: session.overrun,
       credit: session.credit,
       slots: session.slots,
       cpu: session.cpu,

@@ -45,7 +45,7 @@ export class CommitEffects {
       case 'enqueue':
         return submits.enqueued(record, applied as LeaderJob, from as ClientSession, tag, lsn);
       case 'enqueue_all':
-        return submits.enqueuedAll(record, from as ClientSession, lsn);
+        return submits.enqueuedAll(record, from as ClientSession, tag, lsn);
       case 'assign':
         return attempts.assigned(record, applied as LeaderJob);
       case 'ack': {
@@ -90,7 +90,7 @@ export class CommitEffects {
     const { lease } = job;
     if (lease === undefined) context.queues.cancelled(job, context.recordTime);
     else {
-      lease.session.abort(job.no, lease.attempt, 'cancelled');
+      lease.session.abort(job.no, lease.attempt, 'cancelled', job.end?.reason ?? '');
       context.markDirty(lease.session);
     }
     this.parts.attempts.endLease(job, job.attempt);

@@ -1,4 +1,5 @@
 // Hot path: `assign`, `assigned`, `report` and `endLease` run once per attempt.
+import { boundedFailure } from '../../job/job-failure.js';
 import { retryDelayMs } from '../../job/retry-policy.js';
 import type { JobFailure } from '../../jobs-error.js';
 import type {
@@ -102,7 +103,7 @@ export class AttemptLifecycle {
       lease.attempt !== end.attempt ||
       lease.session.name !== session.name
     ) {
-      session.acknowledge(end.job, end.attempt, end.outcome === 'ok' ? end.result.length : 0);
+      session.answerStale(end.job, end.attempt);
       this.context.markDirty(session);
       this.context.observe?.({ kind: 'stale', worker: session.name, job: end.job, attempt: end.attempt });
       return;
@@ -138,7 +139,7 @@ export class AttemptLifecycle {
   stageEnd(lease: Lease, cause: EndCause, failure: JobFailure | undefined): void {
     const { job } = lease;
     job.pending = true;
-    this.context.stage(this.endRecord(job, cause, failure && bounded(failure)), lease.session);
+    this.context.stage(this.endRecord(job, cause, failure && boundedFailure(failure)), lease.session);
   }
 
   /** The attempt has ended in the ledger: its lease ends, and its worker may forget it. */
@@ -172,7 +173,7 @@ export class AttemptLifecycle {
       const lease = this.context.ledger.jobs.get(job)?.lease;
       const isOwn = lease !== undefined && lease.attempt === attempt && lease.session.name === session.name;
       if (isOwn) kept.add(lease);
-      else session.abort(job, attempt, 'fenced');
+      else session.abort(job, attempt, 'fenced', 'the attempt is not running here');
     }
     for (const lease of [...(before?.leases ?? [])]) {
       before?.removeLease(lease);
@@ -225,13 +226,4 @@ export class AttemptLifecycle {
     this.context.observe?.({ kind: 'dead', job: job.no, exec: job.policy.exec, reason });
     return { type: 'dlq', at: this.context.recordTime, job: job.no, attempt: job.attempt, reason, failure };
   }
-}
-
-const FAILURE_CHARS_MAX = 4_096;
-
-/** A failure reported by a worker is stored: only its known fields, each up to a limit. */
-function bounded(failure: JobFailure): JobFailure {
-  const cut = (text: unknown): string => String(text).slice(0, FAILURE_CHARS_MAX);
-  const plain = { name: cut(failure.name), message: cut(failure.message) };
-  return failure.code === undefined ? plain : { ...plain, code: cut(failure.code) };
 }

@@ -122,7 +122,7 @@ export class LeaseWatch {
   }
 
   private fence(lease: Lease, name: string, problem: string): void {
-    lease.session.abort(lease.job.no, lease.attempt, 'fenced');
+    lease.session.abort(lease.job.no, lease.attempt, 'fenced', problem);
     this.context.markDirty(lease.session);
     const message = `worker ${lease.session.worker}: ${problem}`;
     this.attempts.stageEnd(lease, 'timed-out', { name, message });

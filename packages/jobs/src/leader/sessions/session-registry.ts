@@ -185,6 +185,7 @@ export class SessionRegistry {
         for (const end of ends) this.attempts.report(session, end);
         session.cpu = clampShare(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;
+        session.reportedOverrun = message.overrun ?? 0;
         session.attemptsEnded(ends.length, message.runMs);
         // Totals only rise: a report that was overtaken changes nothing (ADR 0403).
         session.granted = Math.max(session.granted, credit.jobs);
@@ -240,7 +241,9 @@ function helloProblem(hello: WorkerHello): string | undefined {
  */
 function groupProblem({ execs }: WorkerHello, { access }: WorkerPort): string | undefined {
   const bare = access === undefined ? undefined : execs.find((exec) => !exec.includes('/'));
-  return bare === undefined ? undefined : `exec '${bare}' without its group; a worker with a key names group/exec`;
+  return bare === undefined
+    ? undefined
+    : `exec '${bare}' without its group; a worker with a key names group/exec`;
 }
 
 /** A share from 0 to 1, whatever the worker reported. */

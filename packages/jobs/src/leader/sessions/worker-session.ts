@@ -5,6 +5,7 @@ import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
 import type {
   Assignment,
+  AttemptAbort,
   AttemptRange,
   AttemptRef,
   ToWorker,
@@ -30,7 +31,6 @@ const ACKNOWLEDGED_HELD_MAX = 2 * BATCH_JOBS_MAX;
 const ACKNOWLEDGED_HELD_BYTES_MAX = 32 * 1024;
 
 type OpenRange = { -readonly [Field in keyof AttemptRange]: AttemptRange[Field] };
-type Abort = AttemptRef & { readonly reason: 'cancelled' | 'fenced' };
 
 /**
  * One connection of one worker: its credit, its leases, its outgoing messages. Credit is two totals (ADR
@@ -54,6 +54,8 @@ export class WorkerSession {
   private readonly runTimeEstimate = new RunTimeEstimate();
   cpu = 0;
   lagMs = 0;
+  /** Handlers that it reported as running although their attempt has ended. */
+  reportedOverrun = 0;
   draining = false;
   /** Slices of a long report, and the messages behind it. */
   sliced: Ring<WorkerMessage> | undefined = undefined;
@@ -87,7 +89,8 @@ export class WorkerSession {
   private acknowledged: OpenRange[] | undefined = undefined;
   private acknowledgedCount = 0;
   private acknowledgedBytes = 0;
-  private aborts: Abort[] | undefined = undefined;
+  private stale: AttemptRef[] | undefined = undefined;
+  private aborts: AttemptAbort[] | undefined = undefined;
   private others: ToWorker[] | undefined = undefined;
 
   constructor(hello: WorkerHello, port: WorkerPort, now: number) {
@@ -133,6 +136,15 @@ export class WorkerSession {
   /** The jobs it may get before another worker is chosen. */
   get batchSize(): number {
     return Math.max(1, this.runTimeEstimate.batchSize);
+  }
+
+  /**
+   * Handlers that run, or may run, although their attempt has ended here: reported ones, and attempts that it
+   * has not ended since they were taken from it. The second are all that is known of a blocked worker.
+   */
+  get overrun(): number {
+    const unreturned = this.spent - this.returned - this.jobsInHand;
+    return Math.max(this.reportedOverrun, unreturned);
   }
 
   private get jobsInHand(): number {
@@ -192,9 +204,15 @@ export class WorkerSession {
     this.acknowledgedBytes += resultBytes;
   }
 
-  abort(job: number, attempt: number, reason: Abort['reason']): void {
+  /** A reported end came too late. */
+  answerStale(job: number, attempt: number): void {
+    this.stale ??= [];
+    this.stale.push({ job, attempt });
+  }
+
+  abort(job: number, attempt: number, reason: AttemptAbort['reason'], detail: string): void {
     this.aborts ??= [];
-    this.aborts.push({ job, attempt, reason });
+    this.aborts.push({ job, attempt, reason, detail });
   }
 
   add(message: ToWorker): void {
@@ -218,8 +236,8 @@ export class WorkerSession {
   flush(): void {
     this.dirty = false;
     if (!this.open) return;
-    const { assignments, acknowledged, aborts, others } = this;
-    const onlyAcknowledged = (assignments ?? aborts ?? others) === undefined;
+    const { assignments, acknowledged, stale, aborts, others } = this;
+    const onlyAcknowledged = (assignments ?? stale ?? aborts ?? others) === undefined;
     if (onlyAcknowledged && this.mayHoldAcknowledged) return;
     if (others !== undefined) {
       this.others = undefined;
@@ -230,6 +248,10 @@ export class WorkerSession {
       this.acknowledgedCount = 0;
       this.acknowledgedBytes = 0;
       this.port.write({ kind: 'acknowledged', items: acknowledged });
+    }
+    if (stale !== undefined) {
+      this.stale = undefined;
+      this.port.write({ kind: 'stale', items: stale });
     }
     if (aborts !== undefined) {
       this.aborts = undefined;

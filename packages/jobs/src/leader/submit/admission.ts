@@ -33,7 +33,10 @@ interface UncommittedLoad {
 const ACCEPT: Admission = { verdict: 'accept', key: '' };
 const WAIT: Admission = { verdict: 'wait' };
 
-/** Validates one submit. `own`: the uncommitted jobs of its identity, where there are keys. Pure: a refused submit has changed nothing, so it may be sent again. */
+/**
+ * Validates one submit. `own`: the uncommitted jobs of its identity, where there are keys. Pure: a refused
+ * submit has changed nothing, so it may be sent again.
+ */
 export function admit(
   context: LeaderContext,
   uncommitted: UncommittedLoad,

@@ -125,13 +125,13 @@ export class SubmitProcessor {
     if (tag === RECEIPT_THEN_OUTCOME) awaitOutcome(this.context, record.job, session);
   }
 
-  enqueuedAll(record: EnqueueAllRecord, session: ClientSession, lsn: number): void {
+  enqueuedAll(record: EnqueueAllRecord, session: ClientSession, tag: number, lsn: number): void {
     const jobs = this.batchJobs.get(record) ?? [];
     for (const submission of record.jobs)
       this.committed(submission, this.context.ledger.jobs.get(submission.job) as LeaderJob, session);
     session.addReceipt({ seq: record.seq, jobs, lsn, duplicate: false, refusal: undefined });
     this.context.markDirty(session);
-    for (const job of jobs) awaitOutcome(this.context, job, session);
+    if (tag === RECEIPT_THEN_OUTCOME) for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
   /** The record of this job has just been applied, so the ledger has the job. */
@@ -249,7 +249,8 @@ export class SubmitProcessor {
       jobs,
     };
     this.batchJobs.set(record, receiptJobs);
-    this.context.stage(record, session);
+    const isWanted = message.items.some((item) => item.wantsOutcome);
+    this.context.stage(record, session, isWanted ? RECEIPT_THEN_OUTCOME : RECEIPT_ONLY);
     jobs.forEach((job, i) => {
       this.addUncommitted(session, job, policies[i] as StoredPolicy, seq);
     });

@@ -161,7 +161,7 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerByte
       return { type, at, tag: read.text() };
     case 'policy':
       // This codec wrote the text from a JobPolicy; the checksums of the log guarantee the bytes.
-      return { type, at, no: read.int(), policy: JSON.parse(read.text()) as JobPolicy };
+      return { type, at, no: read.int(), policy: readPolicy(read) };
     case 'producer':
       return { type, at, producer: read.int(), client: read.text(), token: read.text() };
     case 'limits':
@@ -201,7 +201,23 @@ export function encodeFailure(failure: JobFailure | undefined, out: ByteWriter):
   out.text(failure === undefined ? '' : JSON.stringify(failure));
 }
 
+/** A policy as it was stored; written by `encodeRecord` or a snapshot. */
+export function readPolicy(read: LedgerByteReader): JobPolicy {
+  return readObject(read.text(), 'a policy') as JobPolicy;
+}
+
+function readObject(text: string, what: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new LedgerCorruptError(`${what} is not JSON`, { cause });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new LedgerCorruptError(`${what} is not an object`);
+}
+
 export function decodeFailure(read: LedgerByteReader): JobFailure | undefined {
   const text = read.text();
-  return text === '' ? undefined : (JSON.parse(text) as JobFailure);
+  return text === '' ? undefined : (readObject(text, 'a failure') as JobFailure);
 }

@@ -1,11 +1,11 @@
 import { ByteWriter } from '../../bytes/byte-writer.js';
-import type { JobPolicy } from '../../job/job-policy.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 import { StoredPolicy } from '../jobs/stored-policy.js';
 import type { KeyEntry } from '../key-window.js';
 import type { Ledger } from '../ledger.js';
 import { Producer } from '../producer.js';
 import { LedgerByteReader } from './ledger-byte-reader.js';
+import { readPolicy } from './ledger-record-codec.js';
 import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
 
 const VERSION = 2;
@@ -119,7 +119,7 @@ function encodePolicies(ledger: Ledger, out: ByteWriter): void {
 function decodePolicies(ledger: Ledger, read: LedgerByteReader): void {
   for (let left = read.int(); left > 0; left -= 1) {
     const no = read.int();
-    ledger.policies.set(no, new StoredPolicy(no, JSON.parse(read.text()) as JobPolicy));
+    ledger.policies.set(no, new StoredPolicy(no, readPolicy(read)));
   }
 }
 

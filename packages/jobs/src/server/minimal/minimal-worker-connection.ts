@@ -90,6 +90,7 @@ export class MinimalWorkerConnection implements ConnectionHandler {
       case 'refused':
         return this.connection.close();
       case 'acknowledged':
+      case 'stale':
       case 'abort':
       case 'heartbeat':
         // The dialect has none of these: a worker whose attempt was taken away still acknowledges it, without

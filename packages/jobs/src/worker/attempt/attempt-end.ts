@@ -1,9 +1,8 @@
+import { boundedFailure } from '../../job/job-failure.js';
 import type { JobFailure } from '../../jobs-error.js';
-import { JobSchemaError, JobsError, NonRetryableError } from '../../jobs-error.js';
+import { JobSchemaError, NonRetryableError } from '../../jobs-error.js';
 import type { AttemptEnd } from '../../protocol/worker-messages.js';
 import type { Attempt } from './attempt.js';
-
-const MESSAGE_CHARS_MAX = 4_000;
 
 /**
  * Whether another attempt is pointless. A value that does not fit its schema will not fit next time either.
@@ -15,17 +14,10 @@ export function isFinal(error: unknown): boolean {
 /** A thrown value as data of bounded size. Reading it must not throw again. */
 export function failureOf(error: unknown): JobFailure {
   try {
-    if (!(error instanceof Error)) return { name: 'NotAnError', message: cut(String(error)) };
-    const code = error instanceof JobsError ? error.code : (error as { code?: unknown }).code;
-    const failure = { name: cut(String(error.name)), message: cut(String(error.message)) };
-    return typeof code === 'string' ? { ...failure, code: cut(code) } : failure;
+    return boundedFailure(error instanceof Error ? error : { name: 'NotAnError', message: error });
   } catch (unreadable) {
     return { name: 'UnreadableError', message: `the thrown value cannot be read: ${typeof unreadable}` };
   }
-}
-
-function cut(text: string): string {
-  return text.length > MESSAGE_CHARS_MAX ? `${text.slice(0, MESSAGE_CHARS_MAX)}…` : text;
 }
 
 export function failed(

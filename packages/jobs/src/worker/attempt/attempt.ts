@@ -14,11 +14,14 @@ export class Attempt {
   readonly payloadBytes: number;
   isOver = false;
   hasBegun = false;
+  /** Its handler has returned a promise that is not settled. */
+  isUnderWay = false;
   /** Monotonic, like all times here: its arrival, and once it has begun its beginning. */
   since: number;
   /** The end of its run time. */
   deadline = Number.POSITIVE_INFINITY;
   aborted: AbortReason | undefined = undefined;
+  private abortDetail = '';
   private payload: Payload;
   private controller: AbortController | undefined = undefined;
 
@@ -56,14 +59,15 @@ export class Attempt {
     return this.controller.signal;
   }
 
-  abort(jobId: string, reason: AbortReason): void {
+  abort(jobId: string, reason: AbortReason, detail = ''): void {
     if (this.aborted !== undefined) return;
     this.aborted = reason;
+    this.abortDetail = detail;
     this.controller?.abort(this.reason(jobId, reason));
   }
 
   private reason(jobId: string, reason: AbortReason): AttemptAbortedError {
-    return new AttemptAbortedError(jobId, this.number, reason);
+    return new AttemptAbortedError(jobId, this.number, reason, this.abortDetail);
   }
 }
 

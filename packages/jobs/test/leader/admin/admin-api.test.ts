@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { AdminAnswer, AdminRequest, JobView } from '#src/protocol/admin-messages.js';
 import type { SubmitItem } from '#src/protocol/client-messages.js';
-import { type FakeClient, LeaderHarness } from '../leader-harness.js';
+import { type FakeClient, LeaderHarness, nth } from '../leader-harness.js';
 
 const admin = suite('admin api');
 
@@ -101,6 +101,27 @@ admin('a list is given up when its session closes', () => {
   harness.leader.closed(lister.session);
   harness.settle();
   assert.not.ok(lister.received.some((message) => message.kind === 'answer'));
+});
+
+// A client repeats a request whose answer was lost with its connection.
+admin('a repeated redrive or purge leaves a job alone that has died again since', () => {
+  for (const kind of ['redrive', 'purge'] as const) {
+    const harness = new LeaderHarness();
+    const client = harness.client();
+    client.submit('x');
+    const worker = harness.worker({ slots: 1 });
+    worker.failFinally(nth(worker.assigned(), 0));
+    assert.equal(call(client, { kind: 'dead-attempts', jobs: [1, 7] }), {
+      kind: 'dead-attempts',
+      items: [{ job: 1, attempt: 1 }],
+    });
+    const request = { kind, jobs: [1], attempts: [1] };
+    if (kind === 'redrive') assert.equal(call(client, request), { kind: 'count', count: 1 });
+    else assert.equal(call(client, { kind: 'redrive', jobs: [1] }), { kind: 'count', count: 1 });
+    worker.failFinally(nth(worker.assigned(), 1));
+    assert.equal(call(client, request), { kind: 'count', count: 0 });
+    assert.is(harness.leader.ledger.jobs.get(1)?.state, 'dead');
+  }
 });
 
 admin.run();

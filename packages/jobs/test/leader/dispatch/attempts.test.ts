@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { AttemptRef } from '#src/protocol/worker-messages.js';
 import { LeaderHarness, nth } from '../leader-harness.js';
 
 const attempts = suite('attempts');
@@ -110,18 +111,70 @@ attempts('the load and the failures that a worker reports are bounded', () => {
   harness.client().submit('x');
   const worker = harness.worker({ slots: 1 });
   const { job, attempt } = nth(worker.assigned(), 0);
-  const failure = { name: 'E'.repeat(9_000), message: 'm'.repeat(100_000), stack: 'secret' };
+  const chain = {
+    name: 'E',
+    message: 'm',
+    cause: { name: 'E', message: 'm', cause: { name: 'E', message: 'deep' } },
+  };
+  const failure = {
+    name: 'E'.repeat(9_000),
+    message: 'm'.repeat(100_000),
+    stack: 's'.repeat(100_000),
+    cause: { ...chain, cause: chain },
+    secret: 'x',
+  };
   const ends = [{ outcome: 'failed' as const, job, attempt, failure }];
   const credit = { jobs: 2, bytes: 1_000_000 };
   harness.leader.fromWorker(worker.session, { kind: 'report', ends, credit, cpu: Number.NaN, lagMs: -1 });
   harness.settle();
   const kept = harness.leader.ledger.jobs.get(job)?.failure;
-  assert.equal(
-    [kept?.name.length, kept?.message.length, Object.keys(kept ?? {})],
-    [4_096, 4_096, ['name', 'message']],
-  );
+  assert.equal([kept?.name.length, kept?.message.length, kept?.stack?.length], [4_001, 4_001, 2_001]);
+  assert.equal(Object.keys(kept ?? {}), ['name', 'message', 'stack', 'cause']);
+  assert.ok(!JSON.stringify(kept).includes('deep'), 'three causes are kept');
   harness.advanceWithHeartbeats(1_500, worker);
   assert.is(worker.assigned().length, 2);
 });
+
+attempts('an end of an attempt that is not running any more is answered as stale, not as recorded', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  client.submit('x');
+  const worker = harness.worker({ slots: 1 });
+  const attempt = nth(worker.assigned(), 0);
+  const request = { kind: 'cancel', job: attempt.job, reason: 'wrong file' } as const;
+  client.write({ kind: 'call', call: 1, request });
+  const aborts = worker.received.flatMap((message) => (message.kind === 'abort' ? message.items : []));
+  assert.equal(aborts, [{ ...attemptOf(attempt), reason: 'cancelled', detail: 'wrong file' }]);
+  worker.succeed(attempt);
+  assert.equal(worker.stale(), [`${attempt.job}.1`]);
+  assert.is(harness.leader.ledger.jobs.get(attempt.job)?.state, 'cancelled');
+});
+
+attempts('a worker shows handlers that outlive their attempt, also before it can report them', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  client.submit('x');
+  const worker = harness.worker({ slots: 2 });
+  const { job, attempt } = nth(worker.assigned(), 0);
+  const overrun = (): number | undefined => harness.leader.overview().workers[0]?.overrun;
+  assert.is(overrun(), 0);
+  client.write({ kind: 'call', call: 1, request: { kind: 'cancel', job, reason: '' } });
+  assert.is(overrun(), 1);
+  const report = { kind: 'report', credit: { jobs: 2, bytes: 1_000_000 }, cpu: 0, lagMs: 0 } as const;
+  const end = {
+    outcome: 'failed',
+    job,
+    attempt,
+    failure: { name: 'Aborted', message: 'cancelled' },
+  } as const;
+  harness.leader.fromWorker(worker.session, { ...report, ends: [end], overrun: 1 });
+  assert.is(overrun(), 1);
+  harness.leader.fromWorker(worker.session, { ...report, ends: [], overrun: 0 });
+  assert.is(overrun(), 0);
+});
+
+function attemptOf({ job, attempt }: AttemptRef): AttemptRef {
+  return { job, attempt };
+}
 
 attempts.run();

@@ -176,7 +176,10 @@ quotas('an identity that uses nothing any more is forgotten', () => {
   const usages = new IdentityUsages();
   usages.addDead('ann/c', 'one', 3);
   usages.removeDead('ann/c', 'one', 3);
-  assert.equal([...usages.entries()].map(([identity]) => identity), ['']);
+  assert.equal(
+    [...usages.entries()].map(([identity]) => identity),
+    [''],
+  );
   assert.is(usages.deadHolders, 0);
 });
 

@@ -170,4 +170,18 @@ submits('a submit whose write failed has no receipt; sent again to the next lead
   }
 });
 
+// Flag 1 of an item in docs/wire-protocol.md.
+submits('the outcomes of a batch are sent only where the client wants them', () => {
+  for (const wantsOutcome of [false, true]) {
+    const harness = new LeaderHarness();
+    const client = harness.client();
+    const item = { seq: 1, ref: 1, payload: 'x', key: '', delayMs: 0, wantsOutcome };
+    client.write({ kind: 'submit_all', low: 0, seq: 1, items: [item, item] });
+    const worker = harness.worker({ slots: 2 });
+    for (const attempt of worker.assigned()) worker.succeed(attempt);
+    assert.is(harness.counts()['done'], 2);
+    assert.is(client.outcomes().length, wantsOutcome ? 2 : 0);
+  }
+});
+
 submits.run();

@@ -85,14 +85,26 @@ codec('a truncated or damaged entry is an error with a code', () => {
         try {
           decodeRecords(bad, () => undefined);
         } catch (error) {
-          const expected =
-            (error as { code?: string }).code === 'ERR_LEDGER_CORRUPT' || error instanceof SyntaxError;
-          assert.ok(expected, String(error));
+          assert.is((error as { code?: string }).code, 'ERR_LEDGER_CORRUPT', String(error));
         }
       }
     }),
     { numRuns: 300 },
   );
+});
+
+codec('a damaged policy or failure is ERR_LEDGER_CORRUPT', () => {
+  const policy = { type: 'policy', at: 1, no: 1, policy: policyOf('x') } as const;
+  const failure = { name: 'Error', message: 'no' };
+  const dead = { type: 'dlq', at: 1, job: 1, attempt: 1, reason: 'failed', failure } as const;
+  for (const record of [policy, dead] satisfies LedgerRecord[]) {
+    const bytes = Buffer.from(encode([record]));
+    bytes[bytes.indexOf('{')] = 0x5b;
+    assert.throws(
+      () => decodeRecords(bytes, () => undefined),
+      (error: { code?: string }) => error.code === 'ERR_LEDGER_CORRUPT',
+    );
+  }
 });
 
 codec.run();
