@@ -1,4 +1,4 @@
-import type { JobFailure } from '../jobs-error.js';
+import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { JobState } from '../ledger/jobs/job.js';
 
 export type AdminRequest =
@@ -84,6 +84,25 @@ export interface QuotaUse extends TableUse {
   readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes'>;
 }
 
+/** A limit that is reached, or another reason why submits are refused. */
+export interface RefusalReason {
+  readonly code: RefusalCode;
+  /** With use and limit. */
+  readonly problem: string;
+}
+
+/** The log of a leader. */
+export interface LogUse {
+  /** Bytes of its sealed segments. */
+  readonly bytes: number;
+  /** How long the leader read it when it started. */
+  readonly replayMs: number;
+  /** Bytes behind the last valid batch that the opening cut; they are in quarantine/. */
+  readonly cutBytes: number;
+  /** Snapshots that failed since the last one that was made. */
+  readonly failedSnapshots: number;
+}
+
 export interface LeaderOverview {
   readonly tag: string;
   readonly lsn: number;
@@ -99,6 +118,9 @@ export interface LeaderOverview {
   readonly tables: Readonly<Record<LeaderTable, TableUse>>;
   /** Identities at four fifths of a quota or above. */
   readonly nearQuotas: readonly QuotaUse[];
+  /** Why submits are refused now, all or those of some kind. Empty: they are taken. */
+  readonly refusing: readonly RefusalReason[];
+  readonly log: LogUse;
   readonly workers: readonly WorkerView[];
 }
 

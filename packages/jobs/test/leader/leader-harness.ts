@@ -31,6 +31,7 @@ export class LeaderHarness {
   leader!: Leader;
   failJournal = false;
   diskLow = false;
+  diskSlow = false;
   /** While it is an array, writes wait in it until {@link completeWrite}. */
   heldWrites: (() => void)[] | undefined;
   appends = 0;
@@ -93,12 +94,17 @@ export class LeaderHarness {
           else this.heldWrites.push(() => journal.append(entries, appended));
         };
         const isLow = (): boolean => this.diskLow;
+        const isSlow = (): boolean => this.diskSlow;
         done(null, {
           ...journal,
           append,
           get diskLow() {
             return isLow();
           },
+          get diskSlow() {
+            return isSlow();
+          },
+          status: () => ({ bytes: 5, cutBytes: 7, failedSnapshots: 2 }),
         });
       });
   }

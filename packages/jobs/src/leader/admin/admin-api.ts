@@ -10,6 +10,7 @@ import type { LeaderContext, LeaderJob } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { JobListing } from './job-listing.js';
+import { refusalReasons } from './refusal-reasons.js';
 import { nearQuotas, tableUses } from './table-usage.js';
 
 type BulkRequest = AdminRequest & { readonly kind: 'redrive' | 'purge' };
@@ -125,6 +126,8 @@ export class AdminApi {
       diskLow,
       tables: tableUses(this.context),
       nearQuotas: nearQuotas(this.context),
+      refusing: refusalReasons(this.context),
+      log: this.context.logUse,
       workers: [...fleet.sessions.values()].map((session) => this.workerView(session)),
     };
   }
