@@ -3,7 +3,6 @@ import { type AnyRef, defineActor, type InvokeResult, type Ref, UndeliveredError
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sendAs } from '../internals.js';
 
 const pipelines = suite('pipelines');
 
@@ -267,7 +266,7 @@ function spawnBurster(test: TestSystem, sink: Ref<Stage>) {
       async waitForRoom(ctx) {
         ctx.state.begun += 1;
         await elapse(test, 1);
-        await sendAs(ctx as never, sink).put(0);
+        await ctx.send(sink).put(0);
       },
     },
   });

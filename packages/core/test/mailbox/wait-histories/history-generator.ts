@@ -108,7 +108,8 @@ class HistoryGenerator {
     const to = this.awaitedTarget(from);
     if (to === undefined || level >= LEVELS_MAX || !this.hasRoomFor(1)) return [];
     const awaited = this.random.chance(0.75);
-    return [{ does, via: this.via(), awaited, message: this.message(to, level + 1) }];
+    const withinMs = this.random.chance(0.15) ? this.random.between(1, WAIT_MS_MAX) : undefined;
+    return [{ does, via: this.via(), awaited, withinMs, message: this.message(to, level + 1) }];
   }
 
   private timer(from: number, level: number): Step[] {
