@@ -12,6 +12,9 @@ const tasks = {
   start: () => runBuilt('docs/examples', 'docs/examples/.test/start.js'),
   histories: () =>
     runBuilt('packages/core/test', 'packages/core/.test/mailbox/wait-histories/histories-command.js'),
+  chaos: () => runBuilt('packages/jobs/test', 'packages/jobs/.test/chaos/chaos-command.js'),
+  fuzz: () => runBuilt('packages/jobs/test', 'packages/jobs/.test/fuzz/fuzz-command.js'),
+  simulate: () => runBuilt('packages/jobs/test', 'packages/jobs/.test/sim/simulate-command.js'),
   bench: () => runBuilt('bench', 'bench/dist/main.js'),
   build: () => buildOrExplain([]),
   lint: () => lint(),

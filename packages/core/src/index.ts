@@ -28,6 +28,7 @@ export type { Actor, ProtocolContext, ProtocolSpec, Ref } from './define/protoco
 export type { SpawnOptions } from './define/spawn-options.js';
 export type {
   Backoff,
+  ChildFailure,
   Directive,
   RestartType,
   Strategy,
@@ -78,6 +79,7 @@ export type {
   TurnView,
   Verdict,
 } from './middleware/middleware.js';
+export { type ExitSignal, exitOn } from './node-exit-on.js';
 export { nodeHost } from './node-host.js';
 export type {
   ActorRef,

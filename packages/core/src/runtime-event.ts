@@ -1,3 +1,4 @@
+import type { Directive } from './define/supervision-policy.js';
 import type { DeadLetter } from './message/dead-letter.js';
 import type { SuspendReason } from './message/suspend-reason.js';
 
@@ -10,7 +11,11 @@ export type RuntimeEvent =
       readonly path: string;
       readonly message: string;
       readonly error: Error;
-      readonly directive: string;
+      /** The decision; `ignored` when the actor is ending anyway. */
+      readonly directive: Directive | 'ignored';
+      /** The reason of the decision. */
+      readonly why: string;
+      /** Restarts within the window, one by this decision included, of at most `attemptsMax`. */
       readonly attempt: number;
       readonly attemptsMax: number;
       /**

@@ -24,6 +24,7 @@ import { SignalHandling } from './lifecycle/signal-handling.js';
 import { StopSequence } from './lifecycle/stop-sequence.js';
 import { Suspensions } from './lifecycle/suspensions.js';
 import { Termination } from './lifecycle/termination.js';
+import { UnreturnedFailures } from './lifecycle/unreturned-failures.js';
 import { BackPressure } from './mailbox/back-pressure.js';
 import { DeadLetterPublisher } from './mailbox/dead-letter-publisher.js';
 import { Delivery } from './mailbox/delivery.js';
@@ -89,6 +90,7 @@ export class Runtime implements RuntimeParts {
   readonly hooks = new LifecycleHooks(this);
   readonly phases = new PhaseTransitions(this);
   readonly parking = new AsyncHandlerParking(this);
+  readonly unreturned = new UnreturnedFailures(this);
   readonly failures: ActorFailures;
   readonly supervisor: Supervisor;
   readonly restarts = new RestartSequence(this);

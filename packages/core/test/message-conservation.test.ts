@@ -187,7 +187,8 @@ class RandomActors {
       mailbox: { capacity: 3, overflow, ...(more.levels && { levels: more.levels }) },
       middleware: more.middleware ?? [],
       supervise: { restarts: 3, withinMs: 100, backoff: { fromMs: 5, toMs: 20 } },
-      stashMax: STASH_MAX,
+      // Without it, the first message that is stashed was on the fast path.
+      stashMax: overflow === 'mute-sender' ? undefined : STASH_MAX,
       throughput: 4,
     });
     return Member;

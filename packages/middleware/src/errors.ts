@@ -3,6 +3,10 @@ import { TroupeError } from '@troupe/core';
 /** Telemetry was required, but no SDK is registered. */
 export class NoTelemetrySdkError extends TroupeError {
   readonly code = 'ERR_NO_TELEMETRY_SDK';
+  /** As a text, so that it survives a minifier. */
+  override get name(): string {
+    return 'NoTelemetrySdkError';
+  }
   constructor(why: string) {
     super(`telemetry: ${why}; register the OpenTelemetry SDK before telemetry() is called`);
   }

@@ -347,7 +347,9 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail> {
-    return new Failure(code, detail as Detail);
+    const failure = new Failure(code, detail as Detail);
+    this.type.runtime.unreturned.made(this, failure);
+    return failure;
   }
 
   override toString(): string {

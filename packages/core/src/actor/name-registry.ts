@@ -127,6 +127,5 @@ function anonymousName(type: ActorType, slot: number, generation: number): strin
 
 /** An actor of that definition, or a pool of such. */
 export function isOf(definition: AnyDefinition, ref: ActorCell['ref']): boolean {
-  const found = ref.cell.type.definition;
-  return found === definition || found['~routees'] === definition;
+  return ref['~isOf'](definition);
 }

@@ -129,5 +129,6 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
   suspend(reason: SuspendReason, until?: ResumeOn): SuspensionToken;
   /** A reply to give later: return it from the handler. */
   later<T>(): LaterReply<T>;
+  /** A failure to reply with: `return ctx.fail('insufficient')`. One that is not returned is warned of. */
   fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail>;
 }

@@ -152,6 +152,8 @@ export interface ActorDefinition<H extends HandlerMap = HandlerMap, S = never, A
   extends AnyDefinition {
   /** The typed ref of the actor, from inside one of its handlers. */
   self(ctx: ActorContext<S>): ActorRef<this>;
+  /** Whether it is the ref of an actor of this definition, or of a pool or router of such. */
+  is(ref: unknown): ref is ActorRef<this>;
   readonly '~handlers'?: H;
   readonly '~args'?: (args: A) => void;
   readonly '~state'?: (state: S) => void;

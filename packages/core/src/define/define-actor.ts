@@ -1,6 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import { MisuseError } from '../errors/error-classes.js';
 import type { ActorRef } from '../ref/actor-ref.js';
+import { CellRef } from '../ref/cell-ref.js';
 import { makeRefClass } from '../ref/make-ref-class.js';
 import {
   type ActorDefinition,
@@ -60,6 +61,9 @@ export function makeDefinition(name: string, spec: object, makeState?: MakeState
         throw new MisuseError(`${name}.self: the context belongs to a ${cell.type.name}`);
       }
       return cell.ref as unknown as ActorRef<typeof definition>;
+    },
+    is(ref): ref is ActorRef<typeof definition> {
+      return ref instanceof CellRef && ref['~isOf'](definition);
     },
     '~spec': loose,
     '~refClass': makeRefClass(handlerNames),

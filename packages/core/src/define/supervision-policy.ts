@@ -1,4 +1,5 @@
 import { callback, number, type OptionRule, oneOf, options, wholeNumber } from '../option-check.js';
+import type { AnyRef } from '../ref/actor-ref.js';
 
 /** A parent's decision about a child that failed. */
 export type Directive = 'resume' | 'restart' | 'stop' | 'escalate';
@@ -40,8 +41,19 @@ export interface SupervisionPolicy {
   /** The same limit over all children together. Default: none. */
   readonly restartsTotal?: number | undefined;
   readonly backoff?: Backoff | undefined;
-  /** Chooses the directive by error; the limits still hold for restarts. Default: always restart. */
-  readonly decide?: ((error: Error) => Directive) | undefined;
+  /** Chooses the directive; the limits still hold for restarts. Default: always restart. */
+  readonly decide?: ((failure: ChildFailure) => Directive) | undefined;
+}
+
+/** A failure of a child, as `decide` gets it. */
+export interface ChildFailure {
+  readonly error: Error;
+  /** `Account.is(child)` tells its definition. */
+  readonly child: AnyRef;
+  /** The message or hook that failed. */
+  readonly message: string;
+  /** The number that a restart would have within the window: 1 is the first. */
+  readonly attempt: number;
 }
 
 export const RESTARTS_DEFAULT = 5;

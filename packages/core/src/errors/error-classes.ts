@@ -1,4 +1,5 @@
 import { messageOf } from './bounded-error.js';
+import { keepClassNames } from './class-names.js';
 import { describe } from './describe-value.js';
 
 /**
@@ -225,3 +226,25 @@ export class TreeError extends TroupeError {
 export class MisuseError extends TroupeError {
   readonly code = 'ERR_MISUSE';
 }
+
+keepClassNames({
+  ActorFailedError,
+  AskCycleError,
+  AskTimeoutError,
+  ChildEndedError,
+  EscalatedError,
+  HandlerTimeoutError,
+  LookupError,
+  MiddlewareError,
+  MisuseError,
+  NameTakenError,
+  NoRouteeError,
+  OptionError,
+  SendCycleError,
+  StaleContextError,
+  SystemStoppedError,
+  ThrownValueError,
+  TreeError,
+  TroupeError,
+  UndeliveredError,
+});

@@ -1,5 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Logger } from '../define/actor-context.js';
+import type { Directive } from '../define/supervision-policy.js';
 import { boundedError, messageOf } from '../errors/bounded-error.js';
 import { toError } from '../errors/thrown-value.js';
 import type { EventStream } from '../event-stream.js';
@@ -10,8 +11,9 @@ const STUCK_SENDERS_MAX = 10;
 
 /** The decision about a failure, as it is logged. */
 export interface LoggedDecision {
-  readonly directive: string;
-  /** Restart number `attempt` of at most `attemptsMax`; 0 of 0 where the failure does not count. */
+  readonly directive: Directive | 'ignored';
+  readonly why: string;
+  /** Restarts within the window, this one included, of at most `attemptsMax`; 0 of 0 where none counts. */
   readonly attempt: number;
   readonly attemptsMax: number;
 }
@@ -42,8 +44,9 @@ export class RuntimeLog {
   /** The fields of the line are the event. The message history is looked up on first read: that is slow. */
   logFailure(cell: ActorCell, message: string, failure: Error, decision: LoggedDecision): void {
     const { path, slot } = cell;
-    const { directive, attempt, attemptsMax } = decision;
-    const count = attemptsMax > 0 ? `, attempt ${attempt} of ${attemptsMax}` : '';
+    const { directive, why, attempt, attemptsMax } = decision;
+    const isCounted = directive === 'restart' && attemptsMax > 0;
+    const reason = isCounted ? `, attempt ${attempt} of ${attemptsMax}` : `: ${why}`;
     const messageHistory = lazy(() => this.messageHistoryOf(slot));
     const { hasListeners } = this.events;
     const event = {
@@ -52,19 +55,20 @@ export class RuntimeLog {
       message,
       error: boundedError(failure, hasListeners ? {} : { stack: 'unread' }),
       directive,
+      why,
       attempt,
       attemptsMax,
       get messageHistory() {
         return messageHistory();
       },
     };
-    this.write('error', `${path}.${message} failed: ${messageOf(failure)} → ${directive}${count}`, event);
+    this.write('error', `${path}.${message} failed: ${messageOf(failure)} → ${directive}${reason}`, event);
     if (hasListeners) this.events.publish(event);
   }
 
-  /** A failure without consequences: the reason stands in place of the directive. */
-  logIgnoredFailure(cell: ActorCell, message: string, failure: Error, reason: string): void {
-    this.logFailure(cell, message, failure, { directive: reason, attempt: 0, attemptsMax: 0 });
+  /** A failure without consequences. */
+  logIgnoredFailure(cell: ActorCell, message: string, failure: Error, why: string): void {
+    this.logFailure(cell, message, failure, { directive: 'ignored', why, attempt: 0, attemptsMax: 0 });
   }
 
   /** `rejection`: the error of a handler whose result is no longer wanted. */

@@ -63,15 +63,14 @@ export class SlowActorWarnings implements TurnTimingObserver<ActorCell> {
     if (!this.mayWarn(turns === 1 ? `turn ${path}` : 'turns')) return;
     const message = this.lastMessage(cell);
     const rounded = Math.round(ms);
-    const who = turns === 1 ? `${path}: a turn` : `${turns} turns together, the last of ${path},`;
-    const what = handled === 1 ? '' : ` with ${handled} messages`;
-    this.runtime.log.write('warn', `${who}${what} took ${rounded} ms; last message ${message ?? 'unknown'}`, {
-      path,
-      message,
-      turns,
-      handled,
-      ms,
-    });
+    const last = `last message ${message ?? 'unknown'}`;
+    const messages = handled === 1 ? 'a message' : `${handled} messages`;
+    const text =
+      turns === 1
+        ? `${path}: ${messages} in one turn held the event loop for ${rounded} ms; ${last}`
+        : `${turns} turns held the event loop for ${rounded} ms together; the last was of ${path}, ${last}; ` +
+          'the slow one is not known yet: the next turns are timed one by one, and it is named if it comes again';
+    this.runtime.log.write('warn', text, { path, message, turns, handled, ms });
     const { events } = this.runtime;
     if (events.hasListeners) events.publish({ kind: 'long-turn', path, message, turns, handled, ms });
   }

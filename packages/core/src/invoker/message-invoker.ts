@@ -21,7 +21,7 @@ type Run = (context: unknown, payload: unknown) => unknown;
 // Constants of this module are part of the compiled loop; imported ones would be loaded and checked at every
 // use.
 const IS_IDLE = IDLE;
-const ENDS_BATCH = INTERRUPTED;
+const ENDS_BATCH = INTERRUPTED | SLOW_PATH;
 const IS_SCHEDULED = SCHEDULED;
 const NEEDS_SLOW_PATH = INTERRUPTED | SLOW_PATH;
 const WITHOUT_MESSAGE = NO_MESSAGE;
@@ -41,6 +41,8 @@ export interface HandlerResultReceiver<M extends Mailbox> {
   returned(mailbox: M, result: object, handler: number, envelope: Envelope | undefined): void;
   /** The asker has given up: the message is not run. */
   expired(mailbox: M, envelope: Envelope): void;
+  /** A message of the fast path was stashed, and its handler has returned. */
+  stashed(mailbox: M, handler: number, payload: unknown): void;
   /** A message of the slow path has ended. */
   messageEnded(mailbox: M): void;
 }
@@ -79,6 +81,8 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   currentPayload: unknown = undefined;
   /** Set by the handler: the current message is stashed and not answered yet. */
   stashed = false;
+  /** The handler that runs on the fast path has stashed its message, which only the loop knows. */
+  isStashUnfilled = false;
   private readonly ready: ReadyQueueCoordinator<M>;
   private readonly signals: SignalReceiver<M>;
   private readonly results: HandlerResultReceiver<M>;
@@ -141,7 +145,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
         mailbox.status = IS_IDLE;
         left = (left - 2) | 0;
       } else {
-        left = (left - this.endTurn(mailbox, this.afterInlineMessage(mailbox))) | 0;
+        left = (left - this.endTurn(mailbox, this.afterInlineMessage(mailbox, handler, payload))) | 0;
         if (this.isClockReadDue) break;
       }
     }
@@ -175,10 +179,19 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     return this.invokeSlow(mailbox, handler, payload);
   }
 
-  private afterInlineMessage(mailbox: M): InvokeCode {
+  private afterInlineMessage(mailbox: M, handler: number, payload: unknown): InvokeCode {
+    if (this.isStashUnfilled) this.fillStash(mailbox, handler, payload);
     if (mailbox.queue.length === 0) return COMPLETED;
     if ((mailbox.status & INTERRUPTED) !== 0) return BLOCKED;
+    // Its handler has moved it to the slow path.
+    if ((mailbox.status & SLOW_PATH) !== 0) return YIELDED;
     return this.runBatch(mailbox);
+  }
+
+  private fillStash(mailbox: M, handler: number, payload: unknown): void {
+    this.isStashUnfilled = false;
+    this.stashed = false;
+    this.results.stashed(mailbox, handler, payload);
   }
 
   /** Twin of the call in `serve`: a change here is a change there. */
@@ -231,12 +244,15 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     const most = Math.min(queue.length, mailbox.type.turnMax);
     let left = most;
     let handler = NO_MESSAGE;
+    let payload: unknown;
     while (left > 0) {
       left -= 1;
       handler = queue.peek();
-      this.run(mailbox, handler, queue.take());
+      payload = queue.take();
+      this.run(mailbox, handler, payload);
       if ((mailbox.status & ENDS_BATCH) !== 0) break;
     }
+    if (this.isStashUnfilled) this.fillStash(mailbox, handler, payload);
     const taken = most - left;
     this.lastHandler = handler;
     this.handled += taken;

@@ -20,6 +20,7 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
     | 'signals'
     | 'stashes'
     | 'stops'
+    | 'unreturned'
   >;
 
   constructor(runtime: HandlerResults['runtime']) {
@@ -29,8 +30,9 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
   returned(cell: ActorCell, result: object, handler: number, envelope: Envelope | undefined): void {
     if (typeof (result as PromiseLike<unknown>).then === 'function') {
       this.awaitHandler(cell, result as PromiseLike<unknown>, handler, envelope);
-    } else if (envelope?.resolve !== undefined) {
-      this.runtime.asks.answer(envelope, result);
+    } else {
+      if (this.runtime.unreturned.count !== 0) this.runtime.unreturned.returned(result);
+      if (envelope?.resolve !== undefined) this.runtime.asks.answer(envelope, result);
     }
   }
 
@@ -81,6 +83,10 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
     this.runtime.deadLetters.notBegun(cell, envelope);
   }
 
+  stashed(cell: ActorCell, handler: number, payload: unknown): void {
+    this.runtime.stashes.fill(cell, handler, payload);
+  }
+
   /** To the head of the mailbox again. */
   putBack(cell: ActorCell, handler: number, payload: unknown): void {
     this.runtime.stashes.takeOutLatest(cell);
@@ -101,6 +107,7 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
     const call = cold.awaiting as UnsettledHandler;
     cold.awaiting = undefined;
     cold.waits?.removeNewestEnded();
+    if (this.runtime.unreturned.count !== 0) this.runtime.unreturned.settled(cell, call.value);
     call.onSettled(cell, call);
     this.messageEnded(cell);
     if (call.onSettled === this.handlerSettled && call.isReusable && cell.isCurrent) {

@@ -8,6 +8,8 @@ type Hook = (ctx: ActorCell, ...rest: unknown[]) => unknown;
 
 /** Calls the hooks of definitions. */
 export class LifecycleHooks {
+  /** User code of a hook is on the stack, so no message is being handled. */
+  isRunning = false;
   private readonly runtime: Parts<'log' | 'executor' | 'parking'>;
 
   constructor(runtime: LifecycleHooks['runtime']) {
@@ -31,7 +33,7 @@ export class LifecycleHooks {
     const call = new UnsettledHandler(what, -1, undefined, this.runtime.executor.coarseNow, then);
     if (hook !== undefined) {
       try {
-        const result = hook(cell, ...rest) as PromiseLike<unknown> | undefined;
+        const result = this.outsideMessage(() => hook(cell, ...rest)) as PromiseLike<unknown> | undefined;
         if (typeof result === 'object' && result !== null && typeof result.then === 'function') {
           this.runtime.parking.park(cell, result, call);
           return;
@@ -43,10 +45,20 @@ export class LifecycleHooks {
     then(cell, call);
   }
 
+  /** Runs user code while no message is handled. */
+  private outsideMessage<T>(code: () => T): T {
+    this.isRunning = true;
+    try {
+      return code();
+    } finally {
+      this.isRunning = false;
+    }
+  }
+
   /** A hook of an ending cannot stop that ending: its error is logged. */
   logFailure(cell: ActorCell, hook: HookName, { error }: UnsettledHandler): void {
     if (error === undefined) return;
-    const reason = 'ignored: the hook of an end';
-    this.runtime.log.logIgnoredFailure(cell, hook, toError(error.thrown), reason);
+    const why = hook === 'restarting' ? 'the restart goes on without it' : 'the actor ends without it';
+    this.runtime.log.logIgnoredFailure(cell, hook, toError(error.thrown), why);
   }
 }

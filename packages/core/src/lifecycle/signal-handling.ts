@@ -126,11 +126,10 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
 
   private nameChanged(cell: ActorCell, run: () => void): void {
     if (cell.isStopping) return;
-    try {
-      run();
-    } catch (thrown) {
-      this.runtime.failures.failed(cell, thrown, -1, undefined, { hook: 'watchName' });
-    }
+    this.runtime.hooks.call(cell, 'watchName', run, [], (settled, { error }) => {
+      if (error !== undefined)
+        this.runtime.failures.failed(settled, error.thrown, -1, undefined, { hook: 'watchName' });
+    });
   }
 
   private runNotificationHook(cell: ActorCell, hook: 'terminated' | 'idle', rest: unknown[]): void {

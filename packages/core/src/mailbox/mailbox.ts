@@ -86,6 +86,10 @@ export abstract class Mailbox {
     this.status |= SLOW_PATH;
   }
 
+  get isOnSlowPath(): boolean {
+    return (this.status & SLOW_PATH) !== 0;
+  }
+
   // Asynchronous handlers and hooks.
 
   markAwaiting(): void {

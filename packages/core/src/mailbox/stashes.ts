@@ -5,10 +5,10 @@ import { NO_MESSAGE } from '../message/envelope.js';
 
 const STASH_MAX_DEFAULT = 1_000;
 
-/** A stashed message. */
+/** A stashed message. Both fields are set when its handler has returned, where only then they are known. */
 export interface Stashed {
-  readonly handler: number;
-  readonly payload: unknown;
+  handler: number;
+  payload: unknown;
 }
 
 /** Oldest first. */
@@ -23,23 +23,44 @@ export class Stashes {
   held = 0;
   /** The message that the running handler has stashed, until it has ended. */
   private latest: { readonly cell: ActorCell; readonly message: Stashed } | undefined = undefined;
-  private readonly runtime: Parts<'deadLetters' | 'delivery' | 'invoker' | 'ready'>;
+  /** An `unstash` waits until the latest message is known. */
+  private isUnstashDue = false;
+  private readonly runtime: Parts<'deadLetters' | 'delivery' | 'hooks' | 'invoker' | 'ready'>;
 
   constructor(runtime: Stashes['runtime']) {
     this.runtime = runtime;
   }
 
-  /** The message that is being handled: only known for actors that declare a `stashMax`. */
+  /**
+   * The message that is being handled. On the fast path nothing notes it down: there its place in the stash
+   * is taken now and filled when the handler has returned. From then on the actor is on the slow path.
+   */
   stash(cell: ActorCell): void {
-    const { invoker } = this.runtime;
-    if (cell.type.spec.stashMax === undefined)
-      throw new MisuseError(`${cell.path}: stash: the definition needs a stashMax`);
-    if (invoker.currentHandler === NO_MESSAGE || this.runtime.delivery.sender !== cell) {
+    const { invoker, hooks } = this.runtime;
+    const isKnown = invoker.currentHandler !== NO_MESSAGE;
+    if (this.runtime.delivery.sender !== cell || (!isKnown && (hooks.isRunning || cell.isOnSlowPath)))
       throw new MisuseError(`${cell.path}: stash: only while a message is handled, before any await`);
-    }
     const message = this.put(cell, invoker.currentHandler, invoker.currentPayload);
     this.latest = { cell, message };
-    invoker.stashed = true;
+    if (isKnown) {
+      invoker.stashed = true;
+    } else {
+      invoker.stashed = invoker.envelope !== undefined;
+      invoker.isStashUnfilled = true;
+      cell.useSlowPath();
+    }
+  }
+
+  /** The handler that has stashed its message on the fast path has returned. */
+  fill(cell: ActorCell, handler: number, payload: unknown): void {
+    const { latest, isUnstashDue } = this;
+    this.latest = undefined;
+    this.isUnstashDue = false;
+    if (latest !== undefined) {
+      latest.message.handler = handler;
+      latest.message.payload = payload;
+    }
+    if (isUnstashDue) this.unstash(cell);
   }
 
   /** The message that the running handler of this actor has stashed. */
@@ -83,6 +104,10 @@ export class Stashes {
   }
 
   unstash(cell: ActorCell): void {
+    if (this.runtime.invoker.isStashUnfilled) {
+      this.isUnstashDue = true;
+      return;
+    }
     const stash = cell.cold?.stash;
     if (stash === undefined || stash.length === 0) return;
     const queue = cell.ownQueue();

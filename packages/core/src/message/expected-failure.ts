@@ -1,3 +1,5 @@
+import { keepClassNames } from '../errors/class-names.js';
+
 /** An expected failure: a value that a handler replies with, made by `ctx.fail`. It causes no restart. */
 export class Failure<Code extends string = string, Detail = unknown> {
   readonly failed = true;
@@ -9,6 +11,8 @@ export class Failure<Code extends string = string, Detail = unknown> {
     this.detail = detail;
   }
 }
+
+keepClassNames({ Failure });
 
 export function isFailure(value: unknown): value is Failure {
   return value instanceof Failure;

@@ -4,6 +4,8 @@ import type { Envelope } from './envelope.js';
 /** The way of a later reply to its asker. */
 export interface ReplyPort {
   reply(envelope: Envelope, value: unknown): void;
+  /** A later reply has this value, bound or not. */
+  replied(value: unknown): void;
   refuse(envelope: Envelope, error: Error): void;
   /** Fires when the reply is not wanted any more. */
   signalOf(envelope: Envelope): AbortSignal;
@@ -40,6 +42,7 @@ export class LaterReply<T> {
   reply(value: T): void {
     if (this.outcome !== undefined) return;
     this.outcome = { value };
+    this.port.replied(value);
     if (this.envelope !== undefined) this.port.reply(this.envelope, value);
   }
 

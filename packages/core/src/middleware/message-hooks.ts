@@ -32,6 +32,7 @@ export class MessageHooks {
     | 'stashes'
     | 'suspensions'
     | 'missingPhaseHandlers'
+    | 'unreturned'
     | 'wheel'
   >;
   /** How often a message was put back for another try. */
@@ -145,7 +146,7 @@ export class MessageHooks {
     const envelope = isEnveloped(slot) ? (taken as Envelope) : undefined;
     const run = handlers[handlerOf(slot)] as Run;
     const startedAt = isTimed ? runtime.host.now() : Number.NaN;
-    this.begin(cell, slot, taken, envelope);
+    this.begin(slot, taken, envelope);
     let result: unknown;
     let promise: PromiseLike<unknown> | undefined;
     try {
@@ -160,7 +161,8 @@ export class MessageHooks {
       this.failed(cell, hookContext, error, this.timeSince(startedAt));
       return;
     }
-    const isStashed = this.end(cell);
+    if (runtime.unreturned.count !== 0) runtime.unreturned.returned(result);
+    const isStashed = this.runtime.invoker.endMessage();
     if (isStashed || promise !== undefined) {
       const hookContext = entered ?? this.failureHookContextOf(cell, slot, taken);
       const stashed = isStashed ? runtime.stashes.latestOf(cell) : undefined;
@@ -178,21 +180,12 @@ export class MessageHooks {
     runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'held' });
   }
 
-  private begin(cell: ActorCell, slot: number, taken: unknown, envelope: Envelope | undefined): void {
+  private begin(slot: number, taken: unknown, envelope: Envelope | undefined): void {
     const { invoker } = this.runtime;
     invoker.envelope = envelope;
-    // Only a stash needs the message that is being handled.
-    if (cell.type.spec.stashMax === undefined) return;
+    // For a stash.
     invoker.currentHandler = slot;
     invoker.currentPayload = taken;
-  }
-
-  /** True when the handler stashed its message. */
-  private end(cell: ActorCell): boolean {
-    const { invoker } = this.runtime;
-    if (cell.type.spec.stashMax !== undefined) return invoker.endMessage();
-    invoker.envelope = undefined;
-    return false;
   }
 
   /**

@@ -28,6 +28,7 @@ export class Asks implements ReplyPort, EnvelopeOwner {
     | 'host'
     | 'invoker'
     | 'ready'
+    | 'unreturned'
     | 'waitCycles'
     | 'waitGraph'
     | 'wheel'
@@ -119,6 +120,10 @@ export class Asks implements ReplyPort, EnvelopeOwner {
     if (sender.isCurrent) return;
     this.runtime.log.reportStaleContext(sender, verb);
     throw new StaleContextError(sender.path, verb);
+  }
+
+  replied(value: unknown): void {
+    if (this.runtime.unreturned.count !== 0) this.runtime.unreturned.returned(value);
   }
 
   reply(envelope: Envelope, value: unknown): void {

@@ -1,4 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import type { AnyDefinition } from '../define/actor-definition.js';
 import { INSPECT } from '../inspect-symbol.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import type { AnyRef, AskOptions } from './actor-ref.js';
@@ -49,6 +50,12 @@ export abstract class CellRef implements AnyRef {
 
   get id(): string {
     return this.cell.id;
+  }
+
+  /** An actor of that definition, or a pool of such. */
+  '~isOf'(definition: AnyDefinition): boolean {
+    const own = this.cell.type.definition;
+    return own === definition || own['~routees'] === definition;
   }
 
   toString(): string {

@@ -73,6 +73,10 @@ function makeGroupClass(definition: AnyDefinition): GroupClass {
       return this.title;
     }
 
+    override '~isOf'(other: AnyDefinition): boolean {
+      return other === definition;
+    }
+
     override toString(): string {
       return this.title;
     }

@@ -35,7 +35,7 @@ export class ActorFailures {
     if (envelope !== undefined) this.runtime.asks.failed(envelope, error);
     if (!cell.isCurrent) return;
     if (cell.cold?.ending !== undefined)
-      return this.runtime.log.logIgnoredFailure(cell, message, error, 'ignored: it is stopping');
+      return this.runtime.log.logIgnoredFailure(cell, message, error, 'the actor is ending already');
     const at = this.runtime.executor.coarseNow;
     const unresumable = isCutOff || (hook !== undefined && UNRESUMABLE.includes(hook));
     const report: FailureReport = { child: cell, origin, error, message, at, unresumable };

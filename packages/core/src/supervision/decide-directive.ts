@@ -9,11 +9,14 @@ import {
 import { messageOf } from '../errors/bounded-error.js';
 import { describe } from '../errors/describe-value.js';
 import { toError } from '../errors/thrown-value.js';
+import type { AnyRef } from '../ref/actor-ref.js';
 import { backoffMs } from './backoff-delay.js';
 
 /** The input of a decision. Time and chance are values, so the same facts always give the same decision. */
 export interface FailureFacts {
   readonly error: Error;
+  readonly child: AnyRef;
+  readonly message: string;
   readonly policy: SupervisionPolicy;
   readonly restartType: RestartType;
   /** Restarts of this child, and of all children together, within the window. */
@@ -31,7 +34,7 @@ export interface FailureFacts {
 export interface Decision {
   readonly directive: Directive;
   readonly delayMs: number;
-  /** This is restart number `attempt` of at most `attemptsMax` in the window. */
+  /** Restarts within the window, a restart by this decision included, and how many there may be. */
   readonly attempt: number;
   readonly attemptsMax: number;
   readonly why: string;
@@ -42,13 +45,15 @@ export function decideDirective(facts: FailureFacts): Decision {
   const { policy } = facts;
   const attemptsMax = policy.restarts ?? RESTARTS_DEFAULT;
   const withinMs = policy.withinMs ?? WITHIN_MS_DEFAULT;
-  const attempt = facts.childRestarts + 1;
+  const next = facts.childRestarts + 1;
   const made = (directive: Directive, why: string, delayMs = 0): Decision => {
+    const attempt = directive === 'restart' ? next : facts.childRestarts;
     return { directive, delayMs, attempt, attemptsMax, why };
   };
   let wanted: Directive;
   try {
-    wanted = (facts.ended ? undefined : policy.decide?.(facts.error)) ?? 'restart';
+    const { error, child, message, ended } = facts;
+    wanted = (ended ? undefined : policy.decide?.({ error, child, message, attempt: next })) ?? 'restart';
   } catch (error) {
     return made('escalate', `supervise.decide threw: ${messageOf(toError(error))}`);
   }
@@ -58,8 +63,7 @@ export function decideDirective(facts: FailureFacts): Decision {
   }
   if (wanted !== 'restart') return made(wanted, 'chosen by supervise.decide');
   if (facts.restartType === 'temporary') return made('stop', 'temporary children are not restarted');
-  if (attempt > attemptsMax)
-    return made('escalate', `more than ${attemptsMax} restarts within ${withinMs} ms`);
+  if (next > attemptsMax) return made('escalate', `more than ${attemptsMax} restarts within ${withinMs} ms`);
   if (policy.restartsTotal !== undefined && facts.allRestarts >= policy.restartsTotal) {
     return made(
       'escalate',

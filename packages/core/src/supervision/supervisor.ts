@@ -54,12 +54,15 @@ export class Supervisor {
     const { log } = this.runtime;
     // A sibling's failure restarts this one already: one decision is enough.
     if (child.cold.group !== undefined)
-      return log.logIgnoredFailure(child, report.message, report.error, 'restart with its siblings');
+      return log.logFailure(child, report.message, report.error, {
+        directive: 'restart',
+        why: 'with its siblings, as decided',
+        attempt: 0,
+        attemptsMax: 0,
+      });
     const policy = this.policyOf(parent);
     const decision = this.decide(parent, child.cold, report, policy);
-    const directive = decision.directive === 'escalate' ? `escalate (${decision.why})` : decision.directive;
-    const { attempt, attemptsMax } = decision;
-    log.logFailure(child, report.message, report.error, { directive, attempt, attemptsMax });
+    log.logFailure(child, report.message, report.error, decision);
     this.apply(parent, report, decision, policy);
   }
 
@@ -92,6 +95,8 @@ export class Supervisor {
     cold.lastFailureAt = report.at;
     return decideDirective({
       error: report.error,
+      child: report.child.ref,
+      message: report.message,
       policy,
       restartType: cold.restartType,
       childRestarts: cold.ownRestarts?.count(report.at, withinMs) ?? 0,

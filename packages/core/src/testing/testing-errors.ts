@@ -1,4 +1,5 @@
 import { AssertionError } from 'node:assert';
+import { keepClassNames } from '../errors/class-names.js';
 import { TroupeError } from '../errors/error-classes.js';
 
 /** `world.ask` has settled without a reply. The text says which actor does what. */
@@ -40,6 +41,8 @@ export class ProbeError extends TroupeError {
     this.expected = values.expected;
   }
 }
+
+keepClassNames({ ProbeError, UnansweredError });
 
 /** The difference of two values in lines of + and -. */
 export function differenceText(actual: unknown, expected: unknown): string {

@@ -34,7 +34,7 @@ function describePolicy(policy: SupervisionPolicy): NodeDescription {
     limit: `${restarts} restarts in ${withinMs} ms`,
     ...(restartsTotal === undefined ? {} : { total: `${restartsTotal} of all children` }),
     ...(backoff === undefined ? {} : { backoff: textOfBackoff(backoff) }),
-    ...(policy.decide === undefined ? {} : { decide: 'decides by error' }),
+    ...(policy.decide === undefined ? {} : { decide: 'by a function' }),
   };
 }
 

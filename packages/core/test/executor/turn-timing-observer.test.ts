@@ -69,10 +69,16 @@ observer('a long run of several turns is reported as such, and the next one name
   const burst = bursts(fixture);
   burst();
   assert.is(fixture.host.warnings().length, 1);
-  assert.match(fixture.host.warnings()[0] ?? '', /^12 turns together, the last of \/last, .*took 150 ms/);
+  assert.match(
+    fixture.host.warnings()[0] ?? '',
+    /^12 turns held the event loop for 150 ms together; the last was of \/last, .*timed one by one/,
+  );
   burst();
   assert.is(fixture.host.warnings().length, 2);
-  assert.match(fixture.host.warnings()[1] ?? '', /^\/slow: a turn took 150 ms; last message work$/);
+  assert.match(
+    fixture.host.warnings()[1] ?? '',
+    /^\/slow: a message in one turn held the event loop for 150 ms; last message work$/,
+  );
 });
 
 observer('a single long turn is reported at once with its actor', () => {
@@ -82,9 +88,12 @@ observer('a single long turn is reported at once with its actor', () => {
   fixture.host.turn();
   alone.tell.work(150);
   fixture.host.turn();
-  assert.match(fixture.host.warnings()[0] ?? '', /^\/alone: a turn took 150 ms/);
+  assert.match(
+    fixture.host.warnings()[0] ?? '',
+    /^\/alone: a message in one turn held the event loop for 150 ms/,
+  );
   burst();
-  assert.match(fixture.host.warnings()[1] ?? '', /turns together/);
+  assert.match(fixture.host.warnings()[1] ?? '', /turns held/);
 });
 
 observer('timing of single turns ends after some thousand turns', () => {
@@ -99,7 +108,7 @@ observer('timing of single turns ends after some thousand turns', () => {
   // Beyond the interval in which a warning is not repeated.
   fixture.host.moveTo(fixture.host.now() + 20_000);
   burst();
-  assert.match(fixture.host.warnings().at(-1) ?? '', /turns together/);
+  assert.match(fixture.host.warnings().at(-1) ?? '', /turns held/);
 });
 
 observer.run();

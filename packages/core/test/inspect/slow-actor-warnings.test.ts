@@ -39,7 +39,8 @@ warnings('a long turn is reported with its actor and message', async () => {
   assert.equal(events, [{ kind: 'long-turn', path: '/slow', message: 'work', turns: 1, handled: 1, ms: 51 }]);
   assert.ok(
     host.logged.some(
-      ({ level, message }) => level === 'warn' && message.includes('/slow: a turn took 51 ms'),
+      ({ level, message }) =>
+        level === 'warn' && message.includes('/slow: a message in one turn held the event loop for 51 ms'),
     ),
   );
   assert.equal(world.system.inspect({ under: slow }).slowest, { message: 'work', ms: 51 });
@@ -119,7 +120,9 @@ warnings(
       setImmediate(resolve);
     });
     assert.ok(
-      logged.some(({ message }) => message.startsWith('/slow: a turn took 80 ms; last message work')),
+      logged.some(({ message }) =>
+        message.startsWith('/slow: a message in one turn held the event loop for 80 ms; last message work'),
+      ),
       JSON.stringify(logged),
     );
   },

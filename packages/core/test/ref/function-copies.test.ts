@@ -37,11 +37,27 @@ const program = `
   process.stdout.write(String(sum));
 `;
 
+const namesProgram = `
+  import { inspect } from 'node:util';
+  import { createSystem, Failure, OptionError } from '@troupe/core';
+  try {
+    createSystem({ nmae: 'x' });
+  } catch (error) {
+    const { name, constructor, stack } = error;
+    const shown = [name, constructor.name, stack.split(':')[0], inspect(new Failure('x')).split(' ')[0]];
+    process.stdout.write([...shown, error instanceof OptionError].join(' '));
+  }
+`;
+
 async function run(options: BuildOptions, ...flags: string[]): Promise<string> {
+  return runProgram(program, options, ...flags);
+}
+
+async function runProgram(contents: string, options: BuildOptions, ...flags: string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'troupe-bundle-'));
   try {
     const outfile = join(folder, 'bundle.mjs');
-    const stdin = { contents: program, resolveDir: import.meta.dirname, loader: 'js' as const };
+    const stdin = { contents, resolveDir: import.meta.dirname, loader: 'js' as const };
     await build({ stdin, outfile, bundle: true, format: 'esm', platform: 'node', ...options });
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     const { stdout } = await promisify(execFile)(process.execPath, [...flags, outfile]);
@@ -81,6 +97,13 @@ ownCopy('a bundle for an older language level works', async () => {
 ownCopy('a bundle works where code generation from strings is forbidden', async () => {
   assert.is(await run({ minify: true }, forbidden), expected);
   assert.is(await run({ minify: true, keepNames: true }, forbidden), expected);
+});
+
+ownCopy('names of errors and of failures survive a minifier', async () => {
+  assert.is(
+    await runProgram(namesProgram, { minify: true }),
+    'OptionError OptionError OptionError Failure true',
+  );
 });
 
 ownCopy('copies are functions of their own that do the same', () => {

@@ -8,6 +8,8 @@ const deciding = suite('decide');
 
 const facts: FailureFacts = {
   error: new Error('x'),
+  child: { path: '/child', id: '1.0' },
+  message: 'work',
   policy: {},
   restartType: 'transient',
   childRestarts: 0,

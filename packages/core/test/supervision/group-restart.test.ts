@@ -106,10 +106,10 @@ group('two siblings that fail together are restarted once', async () => {
   assert.equal(lines, ['-c', '-b', '-a', '+a', '+b', '+c']);
   const failures = world.host.logged.filter(({ fields }) => fields.kind === 'failed');
   assert.equal(
-    failures.map(({ fields }) => [fields.path, fields.directive]),
+    failures.map(({ fields }) => [fields.path, fields.directive, fields.why]),
     [
-      [refs.a.path, 'restart'],
-      [refs.c.path, 'restart with its siblings'],
+      [refs.a.path, 'restart', 'within its limits'],
+      [refs.c.path, 'restart', 'with its siblings, as decided'],
     ],
     'both failures are logged',
   );

@@ -201,6 +201,46 @@ supervisor('a failure is logged once, with actor, message, directive and attempt
   await test[Symbol.asyncDispose]();
 });
 
+supervisor('a failure beyond the limit is logged with the reason of the escalation', async () => {
+  const { test, child, host } = await parentWithChildren({ restarts: 1, withinMs: 1_000 });
+  for (const text of ['one', 'two']) {
+    child('b').tell.fail(text);
+    await test.settle();
+  }
+  const failed = test.eventsOf('failed').find(({ directive }) => directive === 'escalate');
+  assert.equal([failed?.attempt, failed?.attemptsMax], [1, 1]);
+  assert.is(failed?.why, 'more than 1 restarts within 1000 ms');
+  assert.is(host.logged[1]?.message, '/p/b.fail failed: two → escalate: more than 1 restarts within 1000 ms');
+  await test[Symbol.asyncDispose]();
+});
+
+supervisor('`decide` gets the error, the child, the message and the number of the restart', async () => {
+  const seen: unknown[] = [];
+  const Child = defineActor('child', {
+    handlers: {
+      fail: (): never => {
+        throw new Error('x');
+      },
+    },
+  });
+  await using test = createTestSystem({
+    supervise: {
+      decide: ({ error, child, message, attempt }) => {
+        seen.push([error.message, Child.is(child), child.path, message, attempt]);
+        return 'restart';
+      },
+    },
+  });
+  const ref = test.system.spawn(Child, { name: 'c' });
+  ref.tell.fail();
+  ref.tell.fail();
+  await test.settle();
+  assert.equal(seen, [
+    ['x', true, '/c', 'fail', 1],
+    ['x', true, '/c', 'fail', 2],
+  ]);
+});
+
 supervisor(
   'a failure is a signal that reaches a parent which is busy, suspended or has a full mailbox',
   async () => {

@@ -10,8 +10,8 @@ import {
 } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ChaosProxy } from '../chaos/chaos-proxy.js';
 import { aString } from '../plain-schema.js';
-import { ChaosProxy } from '../server/chaos-proxy.js';
 import { tempFolder } from '../temp-folder.js';
 import { Echo, Nap, sampleHandlers } from './sample-jobs.js';
 

@@ -1,8 +1,16 @@
 // One role in a process of its own, for tests that kill processes. Prints its events as JSON lines; ends with its parent.
-//   node role-process-main.js leader <dir> <port>
+//   node role-process-main.js leader <dir> <port> <more options as JSON>
 //   node role-process-main.js worker <port> <name> <slots> <more options as JSON>
 //   node role-process-main.js client <port> <name>
-import { connectClient, type StartWorkerOptions, startLeader, startWorker } from '@troupe/jobs';
+import {
+  connectClient,
+  type JobHandle,
+  JobsError,
+  type LeaderServerOptions,
+  type StartWorkerOptions,
+  startLeader,
+  startWorker,
+} from '@troupe/jobs';
 import { Echo, sampleHandlers } from './sample-jobs.js';
 
 const [role, ...rest] = process.argv.slice(2);
@@ -12,8 +20,9 @@ const print = (event: object): void => void process.stdout.write(`${JSON.stringi
 process.stdin.on('end', () => process.exit(0)).resume();
 
 if (role === 'leader') {
-  const [dir = '', port = '0'] = rest;
+  const [dir = '', port = '0', more = '{}'] = rest;
   const leader = await startLeader({
+    ...(JSON.parse(more) as Partial<LeaderServerOptions>),
     dir,
     address: { port: Number(port) },
     onFatal: (error) => {
@@ -35,12 +44,23 @@ if (role === 'leader') {
   });
   print({ kind: 'ready' });
   let next = 0;
+  /** Undefined when the disk of the leader is full; the input was not accepted and is not used again. */
+  const submitted = async (input: string): Promise<JobHandle<typeof Echo> | undefined> => {
+    try {
+      return await client.submit(Echo, input);
+    } catch (error) {
+      if (!(error instanceof JobsError && error.code === 'ERR_DISK_LOW')) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return undefined;
+    }
+  };
   // Each line is printed after its acknowledgement: the pipe keeps it even if this process is killed right after.
   const lane = async (): Promise<void> => {
     while (!isEnding) {
       const input = `${name}:${next}`;
       next += 1;
-      const handle = await client.submit(Echo, input);
+      const handle = await submitted(input);
+      if (handle === undefined) continue;
       print({ kind: 'acked', id: handle.id, input });
       const output = await handle.result();
       print({ kind: 'result', id: handle.id, output });

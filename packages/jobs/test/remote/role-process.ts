@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { StartWorkerOptions } from '@troupe/jobs';
+import type { LeaderServerOptions, StartWorkerOptions } from '@troupe/jobs';
 
 export type ProcessEvent = Readonly<Record<string, unknown>> & { readonly kind: string };
 
@@ -77,8 +77,12 @@ export class RoleProcess implements AsyncDisposable {
   }
 }
 
-export async function leaderProcess(dir: string, port = 0): Promise<RoleProcess & { readonly port: number }> {
-  const role = await new RoleProcess(['leader', dir, String(port)]).ready();
+export async function leaderProcess(
+  dir: string,
+  port = 0,
+  more: Partial<LeaderServerOptions> = {},
+): Promise<RoleProcess & { readonly port: number }> {
+  const role = await new RoleProcess(['leader', dir, String(port), JSON.stringify(more)]).ready();
   const ready = await role.event((event) => event.kind === 'ready');
   return Object.assign(role, { port: Number(ready['port']) });
 }

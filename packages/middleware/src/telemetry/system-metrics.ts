@@ -127,7 +127,7 @@ export class SystemMetrics {
       else if (event.kind === 'restarted') restarts.add(1, name);
       else if (event.kind === 'failed') {
         const type = this.labels.errorType(event.error);
-        failures.add(1, { ...name, 'error.type': type, directive: boundedDirective(event.directive) });
+        failures.add(1, { ...name, 'error.type': type, directive: event.directive });
       }
     });
   }
@@ -136,9 +136,4 @@ export class SystemMetrics {
 /** A user's own reason is free text, not a label. */
 function boundedReason(reason: SuspendReason): string {
   return typeof reason === 'string' ? reason : 'user';
-}
-
-/** The first word: `escalate (why)` and `ignored: why` carry free text behind it. */
-function boundedDirective(directive: string): string {
-  return /^[a-z]+/.exec(directive)?.[0] ?? 'unknown';
 }

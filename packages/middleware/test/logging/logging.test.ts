@@ -56,6 +56,7 @@ lines('a failure is one line with path, message, directive, attempt and payload'
     path: '/ann',
     message: 'pay',
     directive: 'restart',
+    why: 'within its limits',
     attempt: 1,
     attemptsMax: 3,
     messageHistory: ['outside → /ann.pay'],

@@ -1,4 +1,4 @@
-import { type RuntimeEvent, router } from '@troupe/core';
+import { type ChildFailure, type RuntimeEvent, router } from '@troupe/core';
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { MessageLedger, SentMessage } from './message-ledger.js';
 import { type ScriptActor, type ScriptContext, type ScriptRef, scriptActor } from './script-actor.js';
@@ -188,5 +188,5 @@ class HistoryRun implements ScriptActors {
 const policy = {
   restarts: 1_000_000,
   backoff: { fromMs: 1, toMs: 5 },
-  decide: (error: Error) => (error instanceof DirectedError ? error.directive : 'restart'),
+  decide: ({ error }: ChildFailure) => (error instanceof DirectedError ? error.directive : 'restart'),
 } as const;

@@ -1,0 +1,228 @@
+import { SeededRandom } from '@troupe/core/testing';
+import { connectClient } from '@troupe/jobs';
+import {
+  clientProcess,
+  leaderProcess,
+  RoleProcess,
+  RoleProcesses,
+  workerProcess,
+} from '../remote/role-process.js';
+import { ChaosChecker } from './chaos-checker.js';
+import { ChaosProxy, type NetworkFault } from './chaos-proxy.js';
+import type { SmallDisk } from './small-disk.js';
+
+export const KILLS = ['kill-leader', 'kill-worker', 'kill-client'] as const;
+export const FAULTS = [
+  ...KILLS,
+  'stop-leader',
+  'stop-worker',
+  'stop-client',
+  'cut-network',
+  'silent-network',
+  'lost-answers',
+  'second-leader',
+  'full-disk',
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly faults: readonly Fault[];
+  /** The folder of the log. */
+  readonly dir: string;
+  /** Where the folder is, for the fault `full-disk`. */
+  readonly disk?: SmallDisk | undefined;
+}
+
+export interface ChaosReport {
+  readonly injected: Readonly<Partial<Record<Fault, number>>>;
+  readonly jobs: number;
+  readonly acknowledged: number;
+  readonly problems: readonly string[];
+}
+
+const PAUSE_MS_MAX = 2_000;
+const SLOTS = 8;
+/** A small log, so that it fits on a small disk. */
+const LEADER_OPTIONS = { wal: { segmentBytes: 32 * 2 ** 20, freeBytesSoft: 80 * 2 ** 20 } };
+
+/**
+ * Faults against real processes: a leader, two workers and two clients, one of each behind a proxy. Every
+ * round waits until jobs are under way, injects one fault and repairs it. At the end every acknowledged
+ * submit must be in the log, with one result.
+ */
+export class ChaosCampaign implements AsyncDisposable {
+  private readonly options: ChaosOptions;
+  private readonly random: SeededRandom;
+  private readonly processes = new RoleProcesses();
+  private readonly checker = new ChaosChecker();
+  private readonly injected: Partial<Record<Fault, number>> = {};
+  private readonly workers: RoleProcess[] = [];
+  private readonly clients: RoleProcess[] = [];
+  private readonly proxy: ChaosProxy;
+  private leader: RoleProcess;
+  private readonly port: number;
+  private clientsStarted = 0;
+
+  private constructor(options: ChaosOptions, leader: RoleProcess, port: number, proxy: ChaosProxy) {
+    this.options = options;
+    this.random = new SeededRandom(options.seed);
+    this.leader = leader;
+    this.port = port;
+    this.proxy = proxy;
+  }
+
+  static async start(options: ChaosOptions): Promise<ChaosCampaign> {
+    const leader = await leaderProcess(options.dir, 0, LEADER_OPTIONS);
+    const proxy = await ChaosProxy.before(leader.port);
+    const campaign = new ChaosCampaign(options, leader, leader.port, proxy);
+    await campaign.processes.add(Promise.resolve(leader));
+    for (const at of [0, 1]) {
+      campaign.workers.push(await campaign.startWorker(at));
+      campaign.clients.push(await campaign.startClient(at));
+    }
+    return campaign;
+  }
+
+  /** Injects that fault, or one that the seed chooses. */
+  async round(chosen?: Fault): Promise<void> {
+    await this.jobsUnderWay();
+    const { faults } = this.options;
+    const fault = chosen ?? (faults[this.random.between(0, faults.length - 1)] as Fault);
+    this.injected[fault] = (this.injected[fault] ?? 0) + 1;
+    await this.inject(fault);
+  }
+
+  /** Lets all jobs end, stops everything and compares the log with the answers. */
+  async finish(): Promise<ChaosReport> {
+    for (const client of this.clients) await this.stopClient(client);
+    await this.jobsEnded();
+    for (const worker of this.workers) await worker.kill();
+    this.leader.signal('SIGTERM');
+    const code = await this.leader.exited;
+    if (code !== 0) this.checker.problems.push(`the leader ended with ${code}`);
+    const jobs = await this.checker.check(this.options.dir);
+    const { problems, acknowledged } = this.checker;
+    return { injected: this.injected, jobs, acknowledged, problems };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.processes[Symbol.asyncDispose]();
+    await this.proxy[Symbol.asyncDispose]();
+  }
+
+  private async inject(fault: Fault): Promise<void> {
+    const at = this.random.between(0, 1);
+    switch (fault) {
+      case 'kill-leader':
+        await this.leader.kill();
+        return this.restartLeader();
+      case 'kill-worker':
+        await this.workers[at]?.kill();
+        this.workers[at] = await this.startWorker(at);
+        return;
+      case 'kill-client':
+        await this.clients[at]?.kill();
+        this.checker.collect(this.clients[at] as RoleProcess);
+        this.clients[at] = await this.startClient(at);
+        return;
+      case 'stop-leader':
+        return this.pause(this.leader);
+      case 'stop-worker':
+        return this.pause(this.workers[at] as RoleProcess);
+      case 'stop-client':
+        return this.pause(this.clients[at] as RoleProcess);
+      case 'cut-network':
+        return this.proxy.cut();
+      case 'silent-network':
+        return this.faultyNetwork({ kind: 'silence' });
+      case 'lost-answers':
+        return this.faultyNetwork({ kind: 'lost-answers', every: this.random.between(2, 20) });
+      case 'second-leader':
+        return this.startSecondLeader();
+      case 'full-disk':
+        return this.fillDisk();
+      default:
+        return fault satisfies never;
+    }
+  }
+
+  private async pause(role: RoleProcess): Promise<void> {
+    role.signal('SIGSTOP');
+    await this.wait();
+    role.signal('SIGCONT');
+  }
+
+  /** The bytes of the time between are lost, so the connections end with it. */
+  private async faultyNetwork(fault: NetworkFault): Promise<void> {
+    this.proxy.fault = fault;
+    await this.wait();
+    this.proxy.fault = { kind: 'none' };
+    this.proxy.cut();
+  }
+
+  private async startSecondLeader(): Promise<void> {
+    await using second = new RoleProcess(['leader', this.options.dir, '0', JSON.stringify(LEADER_OPTIONS)]);
+    const code = await second.exited;
+    if (code === 0 || second.events.some(({ kind }) => kind === 'ready'))
+      this.checker.problems.push(`a second leader on the folder ended with ${code}`);
+  }
+
+  /** Submits are refused meanwhile. A leader that cannot write its next segment ends, and is started again. */
+  private async fillDisk(): Promise<void> {
+    const { disk } = this.options;
+    if (disk === undefined) throw new Error('full-disk needs a disk');
+    await disk.fill();
+    await this.wait();
+    await disk.free();
+    if (!this.leader.alive) await this.restartLeader();
+  }
+
+  private async restartLeader(): Promise<void> {
+    const { dir } = this.options;
+    this.leader = await this.processes.add(leaderProcess(dir, this.port, LEADER_OPTIONS));
+  }
+
+  private startWorker(at: number): Promise<RoleProcess> {
+    return this.processes.add(workerProcess(this.portOf(at), `w${at}`, SLOTS));
+  }
+
+  private startClient(at: number): Promise<RoleProcess> {
+    this.clientsStarted += 1;
+    return this.processes.add(clientProcess(this.portOf(at), `c${this.clientsStarted}`));
+  }
+
+  /** The second of each kind is behind the proxy. */
+  private portOf(at: number): number {
+    return at === 0 ? this.port : this.proxy.port;
+  }
+
+  /** A fault proves nothing unless jobs are under way. */
+  private async jobsUnderWay(): Promise<void> {
+    const client = this.clients[0] as RoleProcess;
+    const wanted = client.events.length + this.random.between(1, 40);
+    await client.event(() => client.events.length >= wanted);
+  }
+
+  private async stopClient(client: RoleProcess): Promise<void> {
+    client.signal('SIGTERM');
+    await client.exited;
+    this.checker.collect(client);
+  }
+
+  /** Jobs of a killed client still run. */
+  private async jobsEnded(): Promise<void> {
+    await using watcher = await connectClient({ address: { port: this.port }, name: 'watcher' });
+    for (;;) {
+      const { counts } = await watcher.overview();
+      if (counts.queued + counts.running === 0) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    watcher.close();
+  }
+
+  private wait(): Promise<void> {
+    const ms = this.random.between(50, PAUSE_MS_MAX);
+    return new Promise((resolve) => setTimeout(resolve, ms));
+  }
+}

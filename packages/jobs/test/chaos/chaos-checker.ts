@@ -1,0 +1,71 @@
+import { decodeRecords, payloadText } from '@troupe/jobs';
+import { dumpWal } from '@troupe/wal';
+import type { RoleProcess } from '../remote/role-process.js';
+
+/** A job as the log holds it. */
+interface LoggedJob {
+  readonly input: string;
+  acks: number;
+  result: string;
+}
+
+/** Compares the answers that clients have had with the jobs in the log. */
+export class ChaosChecker {
+  readonly problems: string[] = [];
+  private readonly acked = new Map<string, string>();
+  private readonly results = new Map<string, unknown>();
+
+  /** The events that a client printed: a line was printed after the answer it reports. */
+  collect(client: RoleProcess): void {
+    for (const event of client.events) {
+      const id = String(event['id']);
+      if (event.kind === 'acked') this.acked.set(id, String(event['input']));
+      if (event.kind !== 'result') continue;
+      if (this.results.has(id) && this.results.get(id) !== event['output'])
+        this.problems.push(`two results for ${id}`);
+      this.results.set(id, event['output']);
+    }
+  }
+
+  get acknowledged(): number {
+    return this.acked.size;
+  }
+
+  /** The log after all jobs have ended. Returns how many there are. */
+  async check(dir: string): Promise<number> {
+    const jobs = await jobsInLog(dir);
+    const inputs = new Set([...jobs.values()].map(({ input }) => input));
+    if (inputs.size !== jobs.size) this.problems.push('a submit was accepted twice');
+    for (const [id, input] of this.acked)
+      if (jobs.get(id)?.input !== input) this.problems.push(`acknowledged ${id} is not in the log`);
+    for (const [id, { acks, input, result }] of jobs) {
+      if (acks !== 1) this.problems.push(`${id} has ${acks} results`);
+      else if (result !== input) this.problems.push(`${id}: result ${result} of input ${input}`);
+    }
+    for (const [id, output] of this.results)
+      if (output !== jobs.get(id)?.result) this.problems.push(`${id}: a client had another result`);
+    return jobs.size;
+  }
+}
+
+async function jobsInLog(dir: string): Promise<Map<string, LoggedJob>> {
+  const jobs = new Map<string, LoggedJob>();
+  let tag = '';
+  const of = (job: number): LoggedJob | undefined => jobs.get(`${tag}-${job.toString(36)}`);
+  await dumpWal(dir, (entry) => {
+    if (entry.kind !== 'record' || entry.base64 === undefined) return;
+    decodeRecords(Buffer.from(entry.base64, 'base64'), (record) => {
+      if (record.type === 'genesis') tag = record.tag;
+      else if (record.type === 'enqueue') {
+        const input = JSON.parse(payloadText(record.payload)) as string;
+        jobs.set(`${tag}-${record.job.toString(36)}`, { input, acks: 0, result: '' });
+      } else if (record.type === 'ack') {
+        const job = of(record.job);
+        if (job === undefined) return;
+        job.acks += 1;
+        job.result = JSON.parse(payloadText(record.result)) as string;
+      }
+    });
+  });
+  return jobs;
+}
