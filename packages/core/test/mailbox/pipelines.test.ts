@@ -266,7 +266,10 @@ function spawnBurster(test: TestSystem, sink: Ref<Stage>) {
       async askAfterAwait(ctx) {
         ctx.state.begun += 1;
         await Promise.resolve();
-        ctx.ask(sink).put(0).catch(() => undefined);
+        ctx
+          .ask(sink)
+          .put(0)
+          .catch(() => undefined);
       },
       async waitForRoom(ctx) {
         ctx.state.begun += 1;
