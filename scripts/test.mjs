@@ -76,10 +76,12 @@ async function unit(files) {
     onStart: ({ name }) => tally.show(name),
     onResult: (result) => {
       skipped += result.skipped;
+      if (result.missing !== undefined) return tally.skip(result.name, `it needs ${result.missing}`);
       tally.add(result.name, result, { quiet: true });
     },
   });
-  if (skipped > 0) console.log(`     ${skipped} tests were skipped`);
+  if (skipped > 0)
+    console.log(`     ${skipped} tests or files were skipped; TROUPE_REQUIRE=all makes them fail`);
 }
 
 async function packs() {

@@ -28,6 +28,12 @@ export class Tally {
     }
   }
 
+  /** @param {string} name @param {string} reason why it was not run */
+  skip(name, reason) {
+    this.#clear();
+    console.log(`skip ${name}: ${reason}`);
+  }
+
   /** @param {string} what is being done now */
   show(what) {
     if (!this.#live) return;

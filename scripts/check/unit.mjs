@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suiteProblems } from '../tidy/test-hygiene.mjs';
 import { runLimited } from './limited.mjs';
+import { isRequired, missingNeeds, unknownNeeds } from './needs.mjs';
 
 const childScript = fileURLToPath(new URL('unit-child.mjs', import.meta.url));
 
@@ -21,6 +22,7 @@ const childScript = fileURLToPath(new URL('unit-child.mjs', import.meta.url));
  * @property {number} skipped
  * @property {number} seconds
  * @property {string} [problem] why it failed
+ * @property {string} [missing] what it needs and this machine does not have: it did not run
  * @property {string} output
  *
  * @typedef {object} UnitOptions
@@ -32,7 +34,8 @@ const childScript = fileURLToPath(new URL('unit-child.mjs', import.meta.url));
  */
 
 /**
- * A first line such as `// timeout: 300s, alone` gives a file more time, or the machine to itself.
+ * A first line such as `// timeout: 300s, alone` gives a file more time, or the machine to itself;
+ * `// needs: postgresql flock` names what must be installed, last in the line.
  * @param {string} source
  */
 export function directivesOf(source) {
@@ -41,6 +44,7 @@ export function directivesOf(source) {
   return {
     timeoutMs: seconds === undefined ? undefined : Number(seconds) * 1000,
     alone: /\balone\b/.test(first),
+    needs: (/\bneeds: *([\w -]+)$/.exec(first.trim())?.[1] ?? '').split(' ').filter((need) => need !== ''),
   };
 }
 
@@ -67,7 +71,9 @@ export async function runUnit(files, options) {
 
 /** @param {TestFile} file @param {string} reportPath @param {UnitOptions} options @returns {Promise<FileResult>} */
 async function runFile(file, reportPath, options) {
-  const timeoutMs = directivesOf(file.source).timeoutMs ?? options.timeoutMs;
+  const { needs, timeoutMs = options.timeoutMs } = directivesOf(file.source);
+  const missing = missingNeeds(needs).join('; ');
+  if (missing !== '') return notRun(file, needs, missing);
   const args = ['--enable-source-maps', childScript, file.path, reportPath];
   const ending = await runLimited(args, { cwd: options.root, timeoutMs });
   const report = readReport(reportPath);
@@ -82,6 +88,17 @@ async function runFile(file, reportPath, options) {
     output: ending.output,
     ...(problem === undefined ? {} : { problem }),
   };
+}
+
+/**
+ * Skipped, unless it is required or needs something unheard of.
+ * @param {TestFile} file @param {readonly string[]} needs @param {string} missing @returns {FileResult}
+ */
+function notRun({ name }, needs, missing) {
+  const none = { name, passed: 0, seconds: 0, output: '' };
+  const mustRun = isRequired(needs) || unknownNeeds(needs).length > 0;
+  if (mustRun) return { ...none, failed: 1, skipped: 0, problem: `it needs ${missing}` };
+  return { ...none, failed: 0, skipped: 1, missing };
 }
 
 /** @typedef {{ suites: number, passed: number, skipped: number, total: number }} Report */

@@ -68,4 +68,34 @@ runner('adds up files that pass and files that fail', async () => {
   assert.is(last, '3 passed, 1 failed');
 });
 
+runner('a need that no probe knows fails its file', async () => {
+  const { code, output } = await npmTest('scripts/test/fixtures/needy-tests/unknown-need.test.mjs');
+  assert.is(code, 1);
+  assert.match(output, /it needs a-time-machine, which scripts\/check\/needs\.mjs does not know/);
+});
+
+runner(
+  'a file whose need is missing is skipped, with the reason; `TROUPE_REQUIRE` makes it fail',
+  async () => {
+    const files = ['needy-tests/faketime', 'passing-tests/passing'].map(
+      (name) => `scripts/test/fixtures/${name}.test.mjs`,
+    );
+    // Without a path no command is found.
+    const run = (/** @type {NodeJS.ProcessEnv} */ env) =>
+      node(['scripts/test.mjs', ...files], { env: { ...process.env, PATH: '', ...env } });
+    const skipped = await run({ TROUPE_REQUIRE: 'postgresql' });
+    assert.is(skipped.code, 0, skipped.output);
+    assert.match(
+      skipped.output,
+      /^skip .*faketime\.test\.mjs: it needs faketime: faketime is not installed$/m,
+    );
+    assert.match(skipped.output, /2 passed, 0 failed\n$/);
+    for (const TROUPE_REQUIRE of ['faketime', 'postgresql,faketime', 'all']) {
+      const failed = await run({ TROUPE_REQUIRE });
+      assert.is(failed.code, 1);
+      assert.match(failed.output, /it needs faketime: faketime is not installed/);
+    }
+  },
+);
+
 runner.run();

@@ -31,6 +31,7 @@ export async function withWaitingClient<T>(
     name: NAME,
     ...(flags.json === true ? {} : { onEvent: notices.onEvent }),
   });
+  notices.connected();
   return closing(client, run(client, deadline));
 }
 

@@ -31,4 +31,9 @@ export interface Host {
   /** After the event loop has served its timers and sockets once. */
   later(run: () => void): void;
   log(entry: LogEntry): void;
+  /**
+   * A failure has stopped a system, and no code has looked at its end: the process should not go on as if
+   * nothing had happened. Returns the function that takes it back, for code that looks later.
+   */
+  systemFailed?(report: string): () => void;
 }

@@ -90,6 +90,7 @@ export type {
   TurnView,
   Verdict,
 } from './middleware/middleware.js';
+export { type ExitSignal, exitOn } from './node-exit-on.js';
 export { nodeHost } from './node-host.js';
 export type {
   ActorRef,

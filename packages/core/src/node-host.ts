@@ -18,7 +18,26 @@ export const nodeHost: Host = {
     setImmediate(run);
   },
   log: writeLine,
+  systemFailed,
 };
+
+/** `EX_SOFTWARE` of sysexits.h. */
+const EXIT_CODE_FAILED = 70;
+/** Failed systems whose end no code has looked at. */
+const unseen = new Set<symbol>();
+let exitCodeBefore: typeof process.exitCode;
+
+function systemFailed(report: string): () => void {
+  process.stderr.write(`${report}\n`);
+  const failure = Symbol(report.slice(0, 80));
+  if (unseen.size === 0) exitCodeBefore = process.exitCode;
+  unseen.add(failure);
+  process.exitCode ||= EXIT_CODE_FAILED;
+  return () => {
+    const isLast = unseen.delete(failure) && unseen.size === 0;
+    if (isLast && process.exitCode === EXIT_CODE_FAILED) process.exitCode = exitCodeBefore;
+  };
+}
 
 class NodeTimer implements HostTimer {
   private readonly timer: NodeJS.Timeout;

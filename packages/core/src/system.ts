@@ -13,6 +13,7 @@ import { WorkerExecutor } from './executor/worker-executor.js';
 import type { Host } from './host.js';
 import type { ActorView, InspectOptions } from './inspect/actor-view.js';
 import { describeActivity } from './inspect/describe-activity.js';
+import { failedSystemText } from './inspect/failed-system-text.js';
 import { inspectActor } from './inspect/inspect-actor.js';
 import { liveTreeText } from './inspect/live-tree-text.js';
 import { INSPECT } from './inspect-symbol.js';
@@ -59,7 +60,11 @@ export interface StopOptions {
 /** A tree of actors on this thread, with its scheduler. */
 export interface ActorSystem extends AsyncDisposable {
   readonly name: string;
-  /** Resolves when the system has stopped, for any cause. Never rejects. */
+  /**
+   * Resolves when the system has stopped, for any cause. Never rejects. A failure that stopped the system,
+   * and at which no code looks by this or by `shutdown`, is reported on stderr, and the exit code of the
+   * process becomes 70.
+   */
   readonly whenStopped: Promise<SystemReport>;
   spawn<D extends AnyDefinition>(definition: D, ...options: SpawnParameters<D, SpawnOptions>): ActorRef<D>;
   /** Starts a pool of actors of one definition, supervised by an actor of its own, behind one ref. */
@@ -129,27 +134,31 @@ const DRAIN_WITHIN_MS_DEFAULT = 30_000;
 
 export function createSystem(options: SystemOptions = {}): ActorSystem {
   const settings = settingsOf(options);
-  return new System(wrappedHost(options.host ?? nodeHost, settings.middleware), settings, options);
+  return new System(options.host ?? nodeHost, settings, options);
 }
 
 class System implements ActorSystem {
   readonly name: string;
-  readonly whenStopped: Promise<SystemReport>;
+  private readonly stopped: Promise<SystemReport>;
+  private isSeen = false;
+  /** Takes the report of an unseen failure back. */
+  private onSeen: (() => void) | undefined = undefined;
   private readonly runtime: Runtime;
   private readonly ending: Shutdown;
   private readonly installed: InstalledMiddleware;
   private cause: Error | undefined = undefined;
   private messageHistory: readonly string[] = [];
 
-  constructor(host: Host, settings: SystemSettings, options: SystemOptions) {
+  constructor(ownHost: Host, settings: SystemSettings, options: SystemOptions) {
     this.name = settings.name;
+    const host = wrappedHost(ownHost, settings.middleware);
     const executor =
       (options.executor?.(host) as Executor<ActorCell> | undefined) ??
       new WorkerExecutor<ActorCell>(host, new TimeSlice(settings.slice));
     this.runtime = new Runtime(host, settings, executor, Guardian, (report) => this.failedAtRoot(report));
-    let stopped: (report: SystemReport) => void;
-    this.whenStopped = new Promise((resolve) => {
-      stopped = resolve;
+    let resolveStopped: (report: SystemReport) => void;
+    this.stopped = new Promise((resolve) => {
+      resolveStopped = resolve;
     });
     const actors = { stop: () => this.stopActors(), kill: () => this.killActors() };
     this.installed = new InstalledMiddleware((thrown) => {
@@ -158,7 +167,10 @@ class System implements ActorSystem {
     });
     this.ending = new Shutdown(this.name, host, actors, () => {
       this.installed.dispose();
-      stopped(this.report());
+      const report = this.report();
+      if (report.cause !== undefined && !this.isSeen)
+        this.onSeen = ownHost.systemFailed?.(failedSystemText(report));
+      resolveStopped(report);
     });
     this.runtime.guardian.ensureCold().onStopped.push(() => {
       this.close();
@@ -167,7 +179,7 @@ class System implements ActorSystem {
     try {
       this.installed.install(this, settings.middleware);
     } catch (error) {
-      void this.shutdown();
+      this.beginShutdown({});
       throw error;
     }
   }
@@ -278,10 +290,15 @@ class System implements ActorSystem {
 
   shutdown(options: ShutdownOptions = {}): Promise<SystemReport> {
     checkTimeLimit('shutdown', options);
-    const { guardian } = this.runtime;
-    const isFirst = !this.ending.hasBegun && !guardian.isTerminated;
-    if (isFirst) this.ending.begin(options);
+    this.beginShutdown(options);
     return this.whenStopped;
+  }
+
+  get whenStopped(): Promise<SystemReport> {
+    this.isSeen = true;
+    this.onSeen?.();
+    this.onSeen = undefined;
+    return this.stopped;
   }
 
   toString(): string {
@@ -297,7 +314,14 @@ class System implements ActorSystem {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.shutdown();
+    // Not `shutdown`: disposing is no look at the report.
+    this.beginShutdown({});
+    await this.stopped;
+  }
+
+  private beginShutdown(options: ShutdownOptions): void {
+    const isFirst = !this.ending.hasBegun && !this.runtime.guardian.isTerminated;
+    if (isFirst) this.ending.begin(options);
   }
 
   private failedAtRoot(report: FailureReport): void {
@@ -309,7 +333,7 @@ class System implements ActorSystem {
       error,
       messageHistory,
     });
-    void this.shutdown();
+    this.beginShutdown({});
   }
 
   private end(

@@ -1,4 +1,4 @@
-// Under random sends, stops, kills and suspensions every accepted message is handled, queued or a dead
+// Under random sends, aborts, stops, kills and suspensions every accepted message is handled, queued or a dead
 // message, and the messages from one actor to another arrive in order.
 import {
   type ActorRef,
@@ -26,6 +26,7 @@ type Work =
   | 'throw'
   | 'async'
   | 'async-throw'
+  | 'wait'
   | 'forward'
   | 'nap'
   | 'stash'
@@ -38,6 +39,7 @@ const WORKS: readonly Work[] = [
   'throw',
   'async',
   'async-throw',
+  'wait',
   'forward',
   'forward',
   'nap',
@@ -57,7 +59,7 @@ type Act =
     }
   | { readonly act: 'stop' | 'drain' | 'kill' | 'suspend' | 'resume'; readonly to: number }
   | { readonly act: 'step'; readonly n: number }
-  | { readonly act: 'settle' }
+  | { readonly act: 'settle' | 'abort' }
   | { readonly act: 'advance'; readonly ms: number };
 
 const acts: fc.Arbitrary<Act> = fc.oneof(
@@ -99,7 +101,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({ act: fc.constant('step' as const), n: fc.integer({ min: 1, max: 9 }) }),
   },
-  { weight: 1, arbitrary: fc.record({ act: fc.constant('settle' as const) }) },
+  { weight: 2, arbitrary: fc.record({ act: fc.constantFrom('settle' as const, 'abort' as const) }) },
   {
     weight: 2,
     arbitrary: fc.record({ act: fc.constant('advance' as const), ms: fc.integer({ min: 1, max: 60 }) }),
@@ -115,6 +117,8 @@ interface TestMessage {
 }
 
 const STASH_MAX = 3;
+/** The sender of asks from outside. */
+const ASKER = -2;
 /** A longer run: CONSERVATION_SEED=7 CONSERVATION_RUNS=100000. */
 const SEED = Number(process.env['CONSERVATION_SEED'] ?? 5);
 const RUNS = Number(process.env['CONSERVATION_RUNS'] ?? 600);
@@ -128,6 +132,8 @@ class RandomActors {
   private readonly refs: ActorRef<ReturnType<RandomActors['define']>>[] = [];
   private readonly tokens: { resume(): void }[] = [];
   private readonly sequences = new Map<string, number>();
+  /** Of all asks and sends from outside until the next abort. */
+  private outside = new AbortController();
   private readonly lastSeen = new Map<string, number>();
   /** Actors that have used their stash, which changes the order. */
   private readonly disordered = new Set<number>();
@@ -200,6 +206,7 @@ class RandomActors {
       stash(): void;
       unstash(): void;
       stop(): void;
+      readonly signal: AbortSignal;
     },
     id: number,
     message: TestMessage,
@@ -212,6 +219,8 @@ class RandomActors {
         return Promise.resolve();
       case 'async-throw':
         return Promise.reject(new Error('later'));
+      case 'wait':
+        return ended(ctx.signal);
       case 'forward': {
         for (let i = 0; i < 4; i += 1) this.tell(id, (id + 1) % this.refs.length, 'note');
         return undefined;
@@ -252,7 +261,8 @@ class RandomActors {
     const pair = `${from}→${to}`;
     const seq = this.sequences.get(pair) ?? 0;
     this.sequences.set(pair, seq + 1);
-    return { work, from, to, seq };
+    // Without an asker it would wait for ever.
+    return { work: work === 'wait' && from !== ASKER ? 'async' : work, from, to, seq };
   }
 
   private tell(from: number, to: number, work: Work): void {
@@ -290,13 +300,20 @@ class RandomActors {
         return;
       case 'ask':
         this.sent += 1;
-        this.expect(this.system.ask(ref, { withinMs: 30 }).take(this.message(-2, to, act.work)));
+        this.expect(
+          this.system
+            .ask(ref, { withinMs: 30, signal: this.outside.signal })
+            .take(this.message(ASKER, to, act.work)),
+        );
         return;
       case 'send':
         this.expect(
-          ref.send.take(this.message(-3, to, act.work)).then(() => {
-            this.sent += 1;
-          }),
+          ref
+            .with({ signal: this.outside.signal })
+            .send.take(this.message(-3, to, act.work))
+            .then(() => {
+              this.sent += 1;
+            }),
         );
         return;
       case 'offer':
@@ -308,6 +325,10 @@ class RandomActors {
       case 'drain':
       case 'kill':
         this.expect(this.system[act.act](ref));
+        return;
+      case 'abort':
+        this.outside.abort(new Error('enough'));
+        this.outside = new AbortController();
         return;
       case 'suspend':
         this.tokens.push(this.system.suspend(ref));
@@ -339,6 +360,13 @@ class RandomActors {
     assert.is(handled + queued + deadLetters, this.sent, `${when}: ${equation}`);
     assert.equal(this.disorder, [], when);
   }
+}
+
+/** Rejects with the reason of the signal. */
+function ended(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
 const histories = fc.record({

@@ -41,6 +41,7 @@ export {
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LogDiskTooSmallError,
   MessageMalformedError,
   NonRetryableError,
   SessionRefusedError,

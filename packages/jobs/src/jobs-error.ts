@@ -49,6 +49,7 @@ export type RefusalCode =
   | 'ERR_KEY_WINDOW_FULL'
   | 'ERR_DEAD_LETTERS_FULL'
   | 'ERR_DISK_LOW'
+  | 'ERR_DISK_SLOW'
   | 'ERR_LEADER_DRAINING'
   | 'ERR_EXEC_UNKNOWN'
   | 'ERR_FORBIDDEN'
@@ -227,6 +228,21 @@ export class JournalFailedError extends JobsError {
 
   constructor(problem: string, options?: ErrorOptions) {
     super(`journal: ${problem}; the leader has stopped and acknowledged nothing of it`, options);
+  }
+}
+
+/** The disk of the folder is smaller than the space that must stay free: a leader there would take no job. */
+export class LogDiskTooSmallError extends JobsError {
+  override readonly code = 'ERR_LOG_DISK_TOO_SMALL';
+  readonly diskBytes: number;
+  readonly freeBytesSoft: number;
+
+  constructor(dir: string, diskBytes: number, freeBytesSoft: number) {
+    super(
+      `folder ${dir}: its disk has ${diskBytes} bytes, and submits are refused while fewer than ${freeBytesSoft} are free; use a larger disk, or a smaller wal.freeBytesSoft`,
+    );
+    this.diskBytes = diskBytes;
+    this.freeBytesSoft = freeBytesSoft;
   }
 }
 

@@ -40,10 +40,10 @@ export function addCheck(program: Command, context: CommandContext): void {
 }
 
 function problemsOf(overview: LeaderOverview, flags: CheckFlags): string[] {
-  const { counts, workers, diskLow } = overview;
+  const { counts, workers, refusing } = overview;
   const alive = workers.filter(({ liveness }) => liveness === 'alive').length;
   return [
-    ...(diskLow ? ['the disk of the leader is nearly full, it refuses submits'] : []),
+    ...refusing.map(({ code, problem }) => `submits are refused: ${problem} (${code})`),
     ...(alive < flags.workersMin ? [`${alive} workers alive, needed ${flags.workersMin}`] : []),
     ...(counts.queued > (flags.queuedMax ?? COUNT_MAX)
       ? [`${counts.queued} jobs waiting, at most ${flags.queuedMax}`]
@@ -54,6 +54,10 @@ function problemsOf(overview: LeaderOverview, flags: CheckFlags): string[] {
   ];
 }
 
-function summaryOf({ counts, workers, lsn }: LeaderOverview): string {
-  return `ok: ${counts.queued} queued, ${counts.running} running, ${counts.done} done, ${counts.dead} dead, ${workers.length} workers, lsn ${lsn}`;
+function summaryOf({ counts, workers, lsn, log }: LeaderOverview): string {
+  const { queued, running, done, dead } = counts;
+  const size = `log ${Math.ceil(log.bytes / 1_048_576)} MiB, read in ${log.replayMs} ms at the start`;
+  const cut = log.cutBytes === 0 ? '' : `, ${log.cutBytes} bytes cut`;
+  const failed = log.failedSnapshots === 0 ? '' : `, ${log.failedSnapshots} snapshots failed`;
+  return `ok: ${queued} queued, ${running} running, ${done} done, ${dead} dead, ${workers.length} workers, lsn ${lsn}; ${size}${cut}${failed}`;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Host } from '@troupe/core';
-import { type JobsEvent, jobId, type LeaderLimits, type LeaderServer, startLeader } from '@troupe/jobs';
+import { type JobsEvent, jobId, type LeaderServer, startLeader } from '@troupe/jobs';
 import {
   type Address,
   formatAddress,
@@ -17,6 +17,7 @@ import { ExitCode } from '../exit-code.js';
 import { checkTlsFiles } from '../input/check-tls-files.js';
 import { entryOf, readKeyFile } from '../input/key-file.js';
 import { DEFAULT_PORT, socketPath } from '../input/leader-address.js';
+import { type LeaderConfig, readLeaderConfig } from '../input/leader-config.js';
 import { byteCount, duration, wholeNumber } from '../input/option-parsers.js';
 import { repeatable } from '../input/repeatable-option.js';
 import { loggingHost } from '../logging-host.js';
@@ -32,6 +33,7 @@ interface Flags extends JsonFlag {
   readonly host: string;
   readonly socket?: string;
   readonly dir: string;
+  readonly config?: string;
   readonly key?: readonly string[];
   readonly tlsCert?: string;
   readonly tlsKey?: string;
@@ -54,6 +56,7 @@ export function addLeader(program: Command, context: CommandContext): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--socket <path>', 'listen on a Unix socket instead', socketPath)
     .requiredOption('-d, --dir <folder>', 'folder of the log; made if it is not there', './state')
+    .option('-c, --config <file>', 'JSON with options of startLeader; flags win over it')
     .option('-k, --key <file>', 'a key file peers may prove; may be given several times', repeatable)
     .option('--tls-cert <file>', 'certificate')
     .option('--tls-key <file>', 'key of the certificate')
@@ -87,10 +90,49 @@ export function addLeader(program: Command, context: CommandContext): void {
       ]),
     )
     .option('-v, --verbose', 'print connections and refusals')
-    .action((flags: Flags) => run(context, flags));
+    .action((flags: Flags, command: Command) => {
+      const isGiven = (name: keyof Flags): boolean => command.getOptionValueSource(name) === 'cli';
+      const config = flags.config === undefined ? {} : readLeaderConfig(flags.config);
+      const dir = isGiven('dir') ? flags.dir : (config.dir ?? flags.dir);
+      return run(context, { ...flags, dir }, startOptionsOf(flags, config, isGiven));
+    });
 }
 
-async function run(context: CommandContext, flags: Flags): Promise<void> {
+type StartOptions = Omit<LeaderConfig, 'dir'>;
+
+/** A flag on the command line wins over the file, the file over the default of a flag. */
+function startOptionsOf(
+  flags: Flags,
+  config: LeaderConfig,
+  isGiven: (name: keyof Flags) => boolean,
+): StartOptions {
+  const { payloadMax, jobsMax, resultsMax, resultsBytesMax, clientRunningMax, grace } = flags;
+  const payloadBytesMax = isGiven('payloadMax') ? payloadMax : (config.limits?.payloadBytesMax ?? payloadMax);
+  const resumeGraceMs = isGiven('grace') ? grace : (config.times?.resumeGraceMs ?? grace);
+  return {
+    ...config,
+    address: addressOf(flags, config, isGiven),
+    limits: {
+      ...config.limits,
+      payloadBytesMax,
+      ...(jobsMax === undefined ? {} : { jobsMax }),
+      ...(resultsMax === undefined ? {} : { resultsMax }),
+      ...(resultsBytesMax === undefined ? {} : { resultsBytesMax }),
+      ...(clientRunningMax === undefined ? {} : { clientRunningMax }),
+    },
+    times: { ...config.times, resumeGraceMs },
+    ...(flags.insecure === undefined ? {} : { insecure: flags.insecure }),
+    ...(flags.compress === undefined ? {} : { compress: flags.compress }),
+  };
+}
+
+function addressOf(flags: Flags, config: LeaderConfig, isGiven: (name: keyof Flags) => boolean): Address {
+  if (flags.socket !== undefined) return { path: flags.socket };
+  const isAsked = isGiven('port') || isGiven('host');
+  return (isAsked ? undefined : config.address) ?? { host: flags.host, port: flags.port };
+}
+
+async function run(context: CommandContext, flags: Flags, start: StartOptions): Promise<void> {
   const { terminal } = context;
   // An error before the leader serves is printed once, as the reason why it does not start.
   let isServing = false;
@@ -101,7 +143,7 @@ async function run(context: CommandContext, flags: Flags): Promise<void> {
   // The tag of job ids is in the log: until that is read, a job is printed by its number.
   let tag: string | undefined;
   const idOf: IdOf = (job) => (tag === undefined ? String(job) : jobId(tag, job));
-  const leader = await open(context, flags, host, idOf);
+  const leader = await open(context, flags, start, host, idOf);
   isServing = true;
   const overview = await leader.overview();
   const { counts } = overview;
@@ -137,22 +179,22 @@ function reload(context: CommandContext, flags: Flags, leader: LeaderServer): vo
 
 type IdOf = (job: number) => string;
 
-function open(context: CommandContext, flags: Flags, host: Host, idOf: IdOf): Promise<LeaderServer> {
+function open(
+  context: CommandContext,
+  flags: Flags,
+  start: StartOptions,
+  host: Host,
+  idOf: IdOf,
+): Promise<LeaderServer> {
   const { terminal } = context;
   const tls = tlsOf(flags);
   const auth = authOf(flags);
-  const address: Address =
-    flags.socket === undefined ? { host: flags.host, port: flags.port } : { path: flags.socket };
   return startLeader({
+    ...start,
     host,
     dir: flags.dir,
-    address,
-    limits: limitsOf(flags),
-    times: { resumeGraceMs: flags.grace },
     ...(auth === undefined ? {} : { auth }),
     ...(tls === undefined ? {} : { tls }),
-    ...(flags.insecure === undefined ? {} : { insecure: flags.insecure }),
-    ...(flags.compress === undefined ? {} : { compress: flags.compress }),
     ...(flags.verbose === true ? { observe: (event) => printJobEvent(terminal, event, idOf) } : {}),
     onEvent: (event) => {
       if (event.kind === 'insecure')
@@ -162,17 +204,6 @@ function open(context: CommandContext, flags: Flags, host: Host, idOf: IdOf): Pr
     // Nothing is acknowledged before it is durable, so ending the process loses nothing.
     onFatal: (error) => process.exit(printCrash(terminal, 'leader', error)),
   });
-}
-
-function limitsOf(flags: Flags): Partial<LeaderLimits> {
-  const { payloadMax, jobsMax, resultsMax, resultsBytesMax, clientRunningMax } = flags;
-  return {
-    payloadBytesMax: payloadMax,
-    ...(jobsMax === undefined ? {} : { jobsMax }),
-    ...(resultsMax === undefined ? {} : { resultsMax }),
-    ...(resultsBytesMax === undefined ? {} : { resultsBytesMax }),
-    ...(clientRunningMax === undefined ? {} : { clientRunningMax }),
-  };
 }
 
 function printPeerEvent(terminal: Terminal, event: ListenerEvent): void {

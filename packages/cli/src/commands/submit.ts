@@ -17,6 +17,7 @@ import {
 } from '../input/payload-input.js';
 import { type JobFlags, untypedJob, withJobOptions } from '../input/untyped-job.js';
 import { byteCountingNet } from '../output/byte-counting-net.js';
+import { escapeControlCharacters } from '../output/escape-control-characters.js';
 import { OrderedReceipts } from '../output/ordered-receipts.js';
 import { ProgressBar } from '../output/progress-bar.js';
 import { type CommandContext, printResult, subcommand } from '../subcommand.js';
@@ -88,9 +89,38 @@ async function runOne(
   flags: Flags,
 ): Promise<void> {
   await withSubmitted(context, exec, argument, flags, async (handle, deadline) => {
-    const output = await handle.result(deadline.left(flags.resultWithin));
-    printResult(context, flags, { id: handle.id, output }, [JSON.stringify(output)]);
+    const notice = noWorkerNotice(context, exec, handle);
+    try {
+      const output = await handle.result(deadline.left(flags.resultWithin));
+      printResult(context, flags, { id: handle.id, output }, [JSON.stringify(output)]);
+    } finally {
+      clearTimeout(notice);
+    }
   });
+}
+
+const NO_WORKER_MS = 1_000;
+
+/** Prints, after a second, that the job still waits for a worker. A wait without a word looks like a hang. */
+function noWorkerNotice(
+  { terminal }: CommandContext,
+  exec: string,
+  handle: JobHandle<JobDefinition>,
+): NodeJS.Timeout {
+  return setTimeout(() => {
+    handle.inspect({ withinMs: NO_WORKER_MS }).then(
+      ({ state, dueAt, attempt }) => {
+        if (state !== 'queued' || dueAt > 0 || attempt > 0) return;
+        terminal.err(
+          escapeControlCharacters(
+            `troupe: job ${handle.id} waits: no worker that serves ${exec} has room for it; see troupe workers ls`,
+          ),
+        );
+      },
+      // The command itself prints that the leader is away.
+      () => undefined,
+    );
+  }, NO_WORKER_MS);
 }
 
 async function withSubmitted(

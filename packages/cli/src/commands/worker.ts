@@ -80,6 +80,7 @@ async function run(context: CommandContext, module: string, flags: Flags): Promi
     ...(flags.pattern === undefined ? {} : { patterns: flags.pattern }),
   });
   isWorking = true;
+  notices.connected();
   const execs = handlers.map(({ job }) => job.exec);
   printResult(context, flags, { kind: 'ready', worker: name, slots: flags.slots, execs }, [
     `worker ${name} ready, ${flags.slots} slots, runs ${execs.join(', ')}`,

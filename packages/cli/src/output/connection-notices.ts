@@ -6,16 +6,28 @@ export class ConnectionNotices {
   private readonly terminal: Terminal;
   private readonly address: string;
   private isPrinted = false;
+  private wasConnected = false;
 
   constructor(terminal: Terminal, address: Address) {
     this.terminal = terminal;
     this.address = formatAddress(address);
   }
 
+  /** The first session is there. */
+  connected(): void {
+    this.wasConnected = true;
+  }
+
   readonly onEvent = (event: DialerEvent): void => {
     if (event.kind === 'lost' && event.reason.kind !== 'local') {
+      const isRefused = event.reason.kind === 'peer-error' && event.reason.error.name === 'AUTH_FAILED';
+      // At the first connection the command itself ends with this error.
+      if (isRefused && !this.wasConnected) return;
       this.isPrinted = false;
-      this.print(`lost (${formatCloseReason(event.reason)})`);
+      const why = formatCloseReason(event.reason);
+      this.print(
+        isRefused ? `refuses this peer (${why}), its key is not valid there any more` : `lost (${why})`,
+      );
     } else if (event.kind === 'unreachable') this.print(`not there (${event.error.message})`);
   };
 

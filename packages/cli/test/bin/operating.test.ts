@@ -1,4 +1,4 @@
-// timeout: 180s
+// timeout: 300s
 import { chmod, copyFile, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CertificateAuthority } from '@troupe/transport/testing';
@@ -314,7 +314,7 @@ operating('a missing worker module, or one without handlers, is an error that sa
   await writeFile(join(s.dir, 'data.json'), '{}');
   assert.is((await troupe(['worker', join(s.dir, 'data.json'), '--leader', s.at])).code, 65);
   await using worker = await workerOf(s.at, s.dir);
-  assert.equal((await worker.first)['execs'], ['math.add', 'math.fail', 'text.echo', 'cpu.spin']);
+  assert.equal((await worker.first)['execs'], ['math.add', 'math.fail', 'text.echo', 'slow.nap', 'cpu.spin']);
 });
 
 operating('`bench` prints jobs per second and counts every job', async () => {

@@ -58,10 +58,15 @@ export function lines(ended: Ended): Record<string, unknown>[] {
 }
 
 /** The command as a process of its own, for a test that writes to it. */
-export function start(args: readonly string[], cwd?: string, more: NodeJS.ProcessEnv = {}): ChildProcess {
+export function start(
+  args: readonly string[],
+  cwd?: string,
+  more: NodeJS.ProcessEnv = {},
+  nodeFlags: readonly string[] = [],
+): ChildProcess {
   const { TROUPE_LEADER: _leader, TROUPE_KEY: _key, ...own } = process.env;
   const env = { ...own, ...more };
-  return spawn(process.execPath, [bin, ...args], cwd === undefined ? { env } : { env, cwd });
+  return spawn(process.execPath, [...nodeFlags, bin, ...args], cwd === undefined ? { env } : { env, cwd });
 }
 
 /** A command that keeps running: ready when it has printed its first line. */
@@ -73,8 +78,8 @@ export class Running implements AsyncDisposable {
   err = '';
   private out = '';
 
-  constructor(args: readonly string[], cwd?: string) {
-    this.child = start([...args, '--json'], cwd);
+  constructor(args: readonly string[], cwd?: string, nodeFlags: readonly string[] = []) {
+    this.child = start([...args, '--json'], cwd, {}, nodeFlags);
     this.child.stderr?.on('data', (chunk: Buffer) => {
       this.err += chunk.toString();
     });
@@ -152,16 +157,14 @@ export async function stage(options: readonly string[] = []): Promise<Stage> {
   };
 }
 
-export async function workerOf(at: string, dir: string, options: readonly string[] = []): Promise<Running> {
-  const worker = new Running([
-    'worker',
-    join(dir, 'handlers.mjs'),
-    '--leader',
-    at,
-    '--name',
-    'w1',
-    ...options,
-  ]);
+export async function workerOf(
+  at: string,
+  dir: string,
+  options: readonly string[] = [],
+  nodeFlags: readonly string[] = [],
+): Promise<Running> {
+  const args = ['worker', join(dir, 'handlers.mjs'), '--leader', at, '--name', 'w1', ...options];
+  const worker = new Running(args, undefined, nodeFlags);
   await worker.first;
   return worker;
 }

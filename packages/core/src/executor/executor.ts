@@ -3,7 +3,7 @@ import type { Mailbox } from '../mailbox/mailbox.js';
 import type { ReadyQueueCoordinator, Waker } from '../run-queue/ready-queue-coordinator.js';
 import type { TurnTimingObserver } from './turn-timing-observer.js';
 
-/** An executor as the options of a system name it. The test kit has one; the rest of it is for the runtime. */
+/** An executor as the options of a system name it. The test kit has one; the rest is for the runtime. */
 export interface SystemExecutor {
   /** The time of the last clock read. */
   readonly coarseNow: number;

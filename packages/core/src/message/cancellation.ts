@@ -20,7 +20,7 @@ export function cancelAll(first: Iterable<Cancellable>, reason: unknown): void {
 /**
  * The cancellable side of an ask: the signal of its handler, and the asks and sends which that handler made.
  * Made when a signal is given or read, and for every ask below one that has it; other asks have none. It
- * takes the place of the envelope's owner, so an envelope needs no field for it.
+ * takes the place of the envelope's owner, so an envelope needs no field for it (ADR 0116).
  */
 export class Cancellation implements Cancellable, CancelGroup {
   /** The asker gave up. */

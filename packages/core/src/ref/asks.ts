@@ -13,7 +13,8 @@ import { Cancellation } from '../message/cancellation.js';
 import { Envelope, type EnvelopeOwner, enveloped } from '../message/envelope.js';
 import { LaterReply, type ReplyPort } from '../message/later-reply.js';
 import { cancelOnAbort } from './abort-listeners.js';
-import { type CallTerms, checkCallOptions } from './call-options.js';
+import type { AskOptions } from './actor-ref.js';
+import { checkCallOptions } from './call-options.js';
 
 /**
  * Asks: messages with a reply and a deadline. An ask ends in exactly one of: a reply, the failure of the
@@ -49,19 +50,17 @@ export class Asks implements ReplyPort, EnvelopeOwner {
 
   /** `ctx.ask`, `system.ask` and `ref.with(…).ask`. */
   askAs(
-    { sender, options }: CallTerms,
+    sender: ActorCell | undefined,
     target: ActorCell,
     handler: number,
     payload: unknown,
+    options: AskOptions | undefined,
   ): Promise<unknown> {
-    try {
-      checkCallOptions('ask', options);
-      if (sender !== undefined) this.checkMayCall(sender, 'ask');
-    } catch (error) {
-      return Promise.reject(error);
+    if (options !== undefined || sender?.isCurrent === false) {
+      const refusal = this.refusalOf('ask', sender, options);
+      if (refusal !== undefined) return Promise.reject(refusal.reason);
     }
     const signal = options?.signal;
-    if (signal?.aborted === true) return Promise.reject(signal.reason);
     const cause = sender === undefined ? undefined : this.messageOf(sender);
     const withinMs = options?.withinMs ?? this.withinMs;
     return this.start(sender, cause, target, handler, payload, withinMs, signal);
@@ -105,8 +104,24 @@ export class Asks implements ReplyPort, EnvelopeOwner {
     return outcome;
   }
 
+  /** Why an ask or a send is not begun: a wrong option, a context that has ended, a signal that has fired. */
+  refusalOf(
+    verb: 'ask' | 'send',
+    sender: ActorCell | undefined,
+    options: AskOptions | undefined,
+  ): { readonly reason: unknown } | undefined {
+    try {
+      checkCallOptions(verb, options);
+      if (sender !== undefined) this.checkMayCall(sender, verb);
+      options?.signal?.throwIfAborted();
+      return undefined;
+    } catch (reason) {
+      return { reason };
+    }
+  }
+
   /** Throws for an actor whose context has ended. */
-  checkMayCall(sender: ActorCell, verb: string): void {
+  private checkMayCall(sender: ActorCell, verb: string): void {
     if (sender.isCurrent) return;
     this.runtime.log.reportStaleContext(sender, verb);
     throw new StaleContextError(sender.path, verb);

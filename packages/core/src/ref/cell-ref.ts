@@ -115,9 +115,9 @@ export abstract class CellRef implements AnyRef {
     cell.type.runtime.asks.tellAs(sender, cell, handler, payload);
   }
 
-  askFrom(terms: CallTerms, handler: number, payload: unknown): Promise<unknown> {
+  askFrom({ sender, options }: CallTerms, handler: number, payload: unknown): Promise<unknown> {
     const { cell } = this;
-    return cell.type.runtime.asks.askAs(terms, cell, handler, payload);
+    return cell.type.runtime.asks.askAs(sender, cell, handler, payload, options);
   }
 
   armTimer(terms: TimerTerms, handler: number, payload: unknown): ActorTimer {

@@ -4,7 +4,7 @@ import { UndeliveredError } from '../errors/error-classes.js';
 import { Cancellation } from '../message/cancellation.js';
 import { cancelOnAbort } from './abort-listeners.js';
 import type { AskOptions } from './actor-ref.js';
-import { type CallTerms, checkCallOptions } from './call-options.js';
+import type { CallTerms } from './call-options.js';
 import type { CellRef } from './cell-ref.js';
 import { WaitingSend } from './waiting-send.js';
 
@@ -57,14 +57,8 @@ export class WaitingSends {
 
   /** `ctx.send` and `ref.with(…).send`: rejects also at the deadline, and when the signal fires. */
   sendAs(terms: CallTerms, ref: CellRef, handler: number, payload: unknown): Promise<void> {
-    const { sender, options } = terms;
-    try {
-      checkCallOptions('send', options);
-      if (sender !== undefined) this.runtime.asks.checkMayCall(sender, 'send');
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    if (options?.signal?.aborted === true) return Promise.reject(options.signal.reason);
+    const refusal = this.runtime.asks.refusalOf('send', terms.sender, terms.options);
+    if (refusal !== undefined) return Promise.reject(refusal.reason);
     return this.begin(terms, ref, handler, payload);
   }
 

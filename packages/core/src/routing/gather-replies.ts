@@ -12,13 +12,13 @@ import type { Gathered } from './router-ref.js';
  */
 function askAll(
   router: RouterBase,
-  terms: CallTerms,
+  { sender, options }: CallTerms,
   handler: number,
   payload: unknown,
 ): { readonly routee: string; readonly answer: Promise<unknown> }[] {
   return router.routees.map((routee) => ({
     routee: routee.path,
-    answer: router.runtime.asks.askAs(terms, routee.cell, handler, payload),
+    answer: router.runtime.asks.askAs(sender, routee.cell, handler, payload, options),
   }));
 }
 

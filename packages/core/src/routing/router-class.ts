@@ -104,7 +104,7 @@ export abstract class RouterBase extends CellRef {
     if (this.selector === undefined) return firstReply(this, terms, handler, payload);
     const routee = this.choose(handler, payload);
     if (routee instanceof NoRouteeError) return Promise.reject(routee);
-    return this.runtime.asks.askAs(terms, routee.cell, handler, payload);
+    return this.runtime.asks.askAs(terms.sender, routee.cell, handler, payload, terms.options);
   }
 
   override armTimer(terms: TimerTerms, handler: number, payload: unknown): ActorTimer {

@@ -10,6 +10,8 @@ interface Armed {
 /** A host with a manual clock, seeded chance, and a log in memory. */
 export class ManualHost implements Host {
   readonly logged: LogEntry[] = [];
+  /** Reports of failed systems whose end no code has looked at. */
+  readonly failedSystems: string[] = [];
   private time = 0;
   private order = 0;
   private readonly timers = new Set<Armed>();
@@ -51,6 +53,11 @@ export class ManualHost implements Host {
 
   log(entry: LogEntry): void {
     this.logged.push(entry);
+  }
+
+  systemFailed(report: string): () => void {
+    this.failedSystems.push(report);
+    return () => void this.failedSystems.splice(this.failedSystems.indexOf(report), 1);
   }
 
   /** Runs the callbacks of `soon` and `later`; false when there were none. */

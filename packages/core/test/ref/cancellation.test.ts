@@ -171,6 +171,33 @@ cancellation(
   },
 );
 
+cancellation('an ask of a cancelled handler rejects, and is not begun, though no handler looks', async () => {
+  await using test = createTestSystem();
+  const letters = deadLettersOf(test);
+  const until = deferred();
+  const busy = test.system.spawn(Worker, { args: [] });
+  const ends: unknown[] = [];
+  const Plain = defineActor('plain', {
+    handlers: {
+      async through(ctx): Promise<void> {
+        ends.push(await reasonOf(Promise.all([ctx.ask(busy).hold(until.promise), ctx.ask(busy).count()])));
+      },
+    },
+  });
+  const given = new AbortController();
+  const asked = reasonOf(test.system.spawn(Plain).with({ signal: given.signal }).ask.through());
+  await test.settle();
+  given.abort('enough');
+  await test.settle();
+  assert.equal([await asked, ...ends], ['enough', 'enough']);
+  until.resolve();
+  assert.is(await test.ask(busy).begun(), 0);
+  assert.equal(
+    letters.map(({ reason, message }) => [reason, message]),
+    [['cancelled', 'count']],
+  );
+});
+
 cancellation('an expiry goes through a chain of three actors', async () => {
   await using test = createTestSystem();
   const reasons: Reasons = [];
@@ -491,6 +518,28 @@ cancellation(
     assert.is(await next, 1);
   },
 );
+
+cancellation('cancelled work in the mailbox of a worker of a pull pool is not begun', async () => {
+  await using test = createTestSystem();
+  const letters = deadLettersOf(test);
+  const until = deferred();
+  const pool = test.system.spawnPool(Worker, { size: 1, args: () => [], routing: { pull: { window: 2 } } });
+  await test.settle();
+  const held = pool.ask.hold(until.promise);
+  const given = new AbortController();
+  const asked = reasonOf(pool.with({ signal: given.signal }).ask.count());
+  await test.settle();
+  given.abort('enough');
+  until.resolve();
+  const begun = pool.ask.begun();
+  await test.settle();
+  await held;
+  assert.equal([await asked, await begun], ['enough', 0]);
+  assert.equal(
+    letters.map(({ reason, message }) => [reason, message]),
+    [['cancelled', 'count']],
+  );
+});
 
 cancellation('the holder of a later reply gets a signal', async () => {
   for (const how of ['abort', 'expiry', 'stop'] as const) {

@@ -13,6 +13,8 @@ export interface PayloadWriter {
 export interface PayloadStore {
   /** Undefined while the store takes no payload. */
   write(): PayloadWriter | undefined;
+  /** It takes none because writes take too long, not because the disk is full. */
+  isSlow?(): boolean;
   /** In pieces; the last one comes only if the digest of all is right. */
   open(payload: StoredPayload): BodySource;
   /** No record will name it. */

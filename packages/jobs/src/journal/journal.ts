@@ -21,6 +21,10 @@ export interface Journal {
   readonly payloads?: PayloadStore | undefined;
   /** New work should be refused, because disk space is running out. */
   readonly diskLow: boolean;
+  /** New work should be refused, because writes take too long. */
+  readonly diskSlow?: boolean | undefined;
+  /** Figures for operators, where the journal has them. */
+  status?(): JournalStatus;
   /**
    * Replaces the entries up to now by a snapshot, off the event loop. A log also does so by itself as it
    * grows.
@@ -29,6 +33,17 @@ export interface Journal {
   /** Makes all entries durable and releases the log. */
   close(done: (error: Error | null) => void): void;
 }
+
+export interface JournalStatus {
+  /** Bytes of its sealed segments. */
+  readonly bytes: number;
+  /** Bytes that its opening cut. */
+  readonly cutBytes: number;
+  /** Snapshots that failed since the last one that was made. */
+  readonly failedSnapshots: number;
+}
+
+export const NO_STATUS: JournalStatus = { bytes: 0, cutBytes: 0, failedSnapshots: 0 };
 
 /** Receives the contents of a journal while it is opened, before the first request is taken. */
 export interface JournalReader {

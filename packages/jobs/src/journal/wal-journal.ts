@@ -6,12 +6,15 @@ import {
   type Log,
   openLog,
   REFUSED,
+  WalDiskSlowError,
+  type WalEvent,
   type WalOptions,
 } from '@troupe/wal';
 import type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
 import { StoredPayload } from '../job/stored-payload.js';
-import { JournalFailedError } from '../jobs-error.js';
-import type { Journal, JournalReader, OpenJournal } from './journal.js';
+import { JournalFailedError, LogDiskTooSmallError } from '../jobs-error.js';
+import type { Journal, JournalReader, JournalStatus, OpenJournal } from './journal.js';
+import { diskBytes } from './node-disk-size.js';
 
 /** More than any entry of a leader: a payload at its limit, or a whole batch, with its framing. */
 const ENTRY_BYTES_MAX = 12 * 1024 * 1024 - 4_096;
@@ -22,20 +25,60 @@ interface PendingAppend {
   readonly stored: ReadonlyMap<number, StoredPayload>;
 }
 
+const MIB = 1024 * 1024;
+
+type Done = (error: Error | null) => void;
 type AppendDone = (error: Error | null, firstLsn: number) => void;
 
 /** A journal on a log in files. */
 export function walJournal(options: WalOptions): OpenJournal {
-  return (reader, done) => {
-    const fold = { module: new URL('../ledger/ledger-fold.js', import.meta.url).href, export: 'ledgerFold' };
-    openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, ...options }, (error, log) => {
-      if (error !== null) return done(error);
-      log.restore(foldInto(reader, log), (problem) => {
-        if (problem === null) done(null, new WalJournal(log));
-        else log.close(() => done(problem));
-      });
+  return (reader, done) =>
+    checkDisk(options, (problem) => {
+      if (problem !== null) done(problem);
+      else openWal(options, reader, done);
     });
+}
+
+/** A disk that is smaller than the space to be kept free would never take a job. */
+function checkDisk({ dir, freeBytesSoft, segmentBytes = 64 * MIB }: WalOptions, done: Done): void {
+  const soft = freeBytesSoft ?? Math.max(1024 * MIB, 4 * segmentBytes);
+  if (dir === undefined || soft === 0) return done(null);
+  diskBytes(dir, (error, bytes) => {
+    // A folder that cannot be looked at is reported by the log itself; a pseudo file system has no size.
+    if (error !== null || bytes === 0 || bytes >= soft) done(null);
+    else done(new LogDiskTooSmallError(dir, bytes, soft));
+  });
+}
+
+function openWal(
+  options: WalOptions,
+  reader: JournalReader,
+  done: (error: Error | null, journal?: Journal) => void,
+): void {
+  const fold = { module: new URL('../ledger/ledger-fold.js', import.meta.url).href, export: 'ledgerFold' };
+  const figures = { cutBytes: 0, failedSnapshots: 0 };
+  const onEvent = (event: WalEvent): void => {
+    countEvent(figures, event);
+    options.onEvent?.(event);
   };
+  openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, ...options, onEvent }, (error, log) => {
+    if (error !== null) return done(error);
+    log.restore(foldInto(reader, log), (problem) => {
+      if (problem === null) done(null, new WalJournal(log, figures));
+      else log.close(() => done(problem));
+    });
+  });
+}
+
+interface EventFigures {
+  cutBytes: number;
+  failedSnapshots: number;
+}
+
+function countEvent(figures: EventFigures, event: WalEvent): void {
+  if (event.kind === 'torn-tail') figures.cutBytes += event.bytes;
+  else if (event.kind === 'snapshot-failed') figures.failedSnapshots = event.consecutiveFailures;
+  else if (event.kind === 'snapshot-made') figures.failedSnapshots = 0;
 }
 
 /** Recovery passes every chunk and entry on to the reader; the log itself keeps no state. */
@@ -50,17 +93,28 @@ function foldInto(reader: JournalReader, log: Log): Fold<undefined> {
 
 class WalJournal implements Journal {
   private readonly log: Log;
+  private readonly figures: EventFigures;
   /** Appends that found the log's buffer full; the first may be appended in part. */
   private readonly waiting: PendingAppend[] = [];
   readonly payloads: PayloadStore;
 
-  constructor(log: Log) {
+  constructor(log: Log, figures: EventFigures) {
     this.log = log;
+    this.figures = figures;
     this.payloads = payloadStore(log);
   }
 
   get diskLow(): boolean {
-    return this.log.refusal() !== undefined;
+    const refusal = this.log.refusal();
+    return refusal !== undefined && !(refusal instanceof WalDiskSlowError);
+  }
+
+  get diskSlow(): boolean {
+    return this.log.refusal() instanceof WalDiskSlowError;
+  }
+
+  status(): JournalStatus {
+    return { bytes: this.log.status().sealedBytes, ...this.figures };
   }
 
   append(
@@ -131,6 +185,7 @@ function payloadStore(log: Log): PayloadStore {
       const writer = log.openBlobWriter();
       return writer === undefined ? undefined : payloadWriter(writer);
     },
+    isSlow: () => log.refusal() instanceof WalDiskSlowError,
     open: (payload) => log.openBlobReader(blobOf(payload)),
     release: (payload) => log.releaseBlob(blobOf(payload)),
   };

@@ -2,7 +2,13 @@
 export { jobId } from '../job/job-id.js';
 export type { Payload } from '../job/payload.js';
 export { payloadText } from '../job/payload.js';
-export { JobDefinitionError, JobsError, JournalFailedError, LedgerCorruptError } from '../jobs-error.js';
+export {
+  JobDefinitionError,
+  JobsError,
+  JournalFailedError,
+  LedgerCorruptError,
+  LogDiskTooSmallError,
+} from '../jobs-error.js';
 export type { Journal, JournalReader, OpenJournal } from '../journal/journal.js';
 export { walJournal } from '../journal/wal-journal.js';
 export { decodeRecords } from '../ledger/codec/ledger-record-codec.js';

@@ -1,7 +1,7 @@
 import { type Actor, type AnyRef, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host-adapter.js';
 import type { PayloadStore } from '../job/payload-store.js';
-import type { Journal, OpenJournal } from '../journal/journal.js';
+import { type Journal, NO_STATUS, type OpenJournal } from '../journal/journal.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
 import type { ClientHello, ClientMessage, ToClient } from '../protocol/client-messages.js';
 import type { LostPayload, PeerPort } from '../protocol/leader-interface.js';
@@ -180,6 +180,10 @@ function actorJournal(
     get diskLow() {
       return journal.diskLow;
     },
+    get diskSlow() {
+      return journal.diskSlow;
+    },
+    status: () => journal.status?.() ?? NO_STATUS,
     append: (entries, done, stored) => {
       const appended = (error: Error | null, lsn: number): void => {
         if (state.isOpen) tell.run(() => done(error, lsn));

@@ -2,6 +2,7 @@ import type { JobsHost } from '../jobs-host.js';
 import type { Job } from '../ledger/jobs/job.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
+import type { LogUse } from '../protocol/admin-messages.js';
 import type { OutcomeWaiters } from './commit/outcome-waiters.js';
 import type { Fleet } from './dispatch/fleet.js';
 import type { JobQueues } from './dispatch/job-queues.js';
@@ -48,6 +49,8 @@ export interface LeaderContext {
   readonly leaseTime: number;
   readonly draining: boolean;
   readonly diskLow: boolean;
+  readonly diskSlow: boolean;
+  readonly logUse: LogUse;
   readonly lsn: number;
   /** `from` and `tag` come back with the record once it is durable and applied. */
   stage(record: LedgerRecord, from?: Session, tag?: number): void;

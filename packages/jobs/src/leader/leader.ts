@@ -1,8 +1,8 @@
 import type { PayloadStore } from '../job/payload-store.js';
 import type { JobsHost, JobsTimer } from '../jobs-host.js';
-import type { Journal } from '../journal/journal.js';
+import { type Journal, NO_STATUS } from '../journal/journal.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
-import type { LeaderOverview } from '../protocol/admin-messages.js';
+import type { LeaderOverview, LogUse } from '../protocol/admin-messages.js';
 import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
 import type { LostPayload } from '../protocol/leader-interface.js';
 import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
@@ -32,6 +32,8 @@ export interface LeaderSetup {
   readonly ledger: LeaderLedger;
   readonly journal: Journal;
   readonly lsn: number;
+  /** How long the journal was read. */
+  readonly replayMs: number;
   readonly host: JobsHost;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
@@ -57,6 +59,7 @@ export class Leader implements LeaderContext {
   leaseTime = 0;
   draining = false;
   private readonly journal: Journal;
+  private readonly replayMs: number;
   private readonly journalWriter: JournalWriter<Session>;
   private readonly submits: SubmitProcessor;
   private readonly attempts: AttemptLifecycle;
@@ -82,6 +85,7 @@ export class Leader implements LeaderContext {
   constructor(setup: LeaderSetup) {
     this.ledger = setup.ledger;
     this.journal = setup.journal;
+    this.replayMs = setup.replayMs;
     this.limits = setup.limits;
     this.times = setup.times;
     this.host = setup.host;
@@ -210,6 +214,14 @@ export class Leader implements LeaderContext {
 
   get diskLow(): boolean {
     return this.journal.diskLow;
+  }
+
+  get diskSlow(): boolean {
+    return this.journal.diskSlow === true;
+  }
+
+  get logUse(): LogUse {
+    return { ...(this.journal.status?.() ?? NO_STATUS), replayMs: this.replayMs };
   }
 
   stage(record: LedgerRecord, from?: Session, tag = 0): void {

@@ -48,10 +48,16 @@ export function openLeader(
     },
   };
   const { host, observe, onFatal } = options;
+  const openedAt = host.now();
+  let replayMs = 0;
   const start = (journal: Journal): void =>
-    done(null, new Leader({ ledger, journal, lsn: lastLsn, host, limits, times, observe, onFatal }));
+    done(
+      null,
+      new Leader({ ledger, journal, lsn: lastLsn, replayMs, host, limits, times, observe, onFatal }),
+    );
   options.openJournal(reader, (error, journal) => {
     if (journal === undefined) return done(error);
+    replayMs = Math.round(host.now() - openedAt);
     if (!ledger.balanced) {
       return journal.close((failed) =>
         done(failed ?? new LedgerCorruptError('the jobs of the folder do not add up')),

@@ -1,4 +1,4 @@
-import type { JobFailure } from '../jobs-error.js';
+import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { JobState } from '../ledger/jobs/job.js';
 
 export type AdminRequest =
@@ -61,6 +61,25 @@ export interface WorkerView {
   readonly lagMs: number;
 }
 
+/** A limit that is reached, or another reason why submits are refused. */
+export interface RefusalReason {
+  readonly code: RefusalCode;
+  /** With use and limit. */
+  readonly problem: string;
+}
+
+/** The log of a leader. */
+export interface LogUse {
+  /** Bytes of its sealed segments. */
+  readonly bytes: number;
+  /** How long the leader read it when it started. */
+  readonly replayMs: number;
+  /** Bytes behind the last valid batch that the opening cut; they are in quarantine/. */
+  readonly cutBytes: number;
+  /** Snapshots that failed since the last one that was made. */
+  readonly failedSnapshots: number;
+}
+
 export interface LeaderOverview {
   readonly tag: string;
   readonly lsn: number;
@@ -72,6 +91,9 @@ export interface LeaderOverview {
   readonly keys: number;
   /** Submits are refused until its disk has more space. */
   readonly diskLow: boolean;
+  /** Why submits are refused now, all or those of some kind. Empty: they are taken. */
+  readonly refusing: readonly RefusalReason[];
+  readonly log: LogUse;
   readonly workers: readonly WorkerView[];
 }
 

@@ -47,6 +47,9 @@ export const DIAL_CHECKS = {
 /** A restarted leader is back within a second or two, so the first waits are short. */
 export const RECONNECT: Partial<RedialBackoff> = { fromMs: 50, toMs: 2_000, jitter: 0.2, stableMs: 2_000 };
 
+/** A connection that is dead without a word is noticed within 10 s. */
+export const NOTICED_SILENCE: Partial<TransportLimits> = { pingMs: 3_000, deadMs: 9_000 };
+
 /** After these answers another attempt would end the same way. */
 const HOPELESS: ReadonlySet<string> = new Set(['AUTH_FAILED', 'VERSION', 'FORBIDDEN', 'PROTOCOL']);
 

@@ -19,7 +19,7 @@ import { LEADER_MESSAGE_LIMITS } from '../wire/message-limits.js';
 import type { Emit } from '../wire/session-codec.js';
 import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
-import { type DialOptions, hopeless, RECONNECT, unreachable } from './dial-options.js';
+import { type DialOptions, hopeless, NOTICED_SILENCE, RECONNECT, unreachable } from './dial-options.js';
 
 /** The messages of one role on the wire. */
 export interface RoleCodec<Hello, Message, Answer> {
@@ -74,7 +74,7 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
       name: transportName(name),
       auth,
       tls,
-      limits: transportLimits,
+      limits: { ...NOTICED_SILENCE, ...transportLimits },
       backoff: { ...RECONNECT, ...options.backoff },
       onConnection: (connection) => this.up(connection, events),
       onEvent: (event) => this.onEvent(event),

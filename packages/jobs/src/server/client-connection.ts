@@ -101,9 +101,10 @@ export class ClientConnection extends PeerConnection<ToClient> {
   }
 
   private refuse(seq: number): void {
+    const isSlow = this.setup.payloads?.isSlow?.() === true;
     const refusal = {
-      code: 'ERR_DISK_LOW',
-      problem: 'the disk is nearly full',
+      code: isSlow ? 'ERR_DISK_SLOW' : 'ERR_DISK_LOW',
+      problem: isSlow ? 'the disk answers too slowly' : 'the disk is nearly full',
       retryAfterMs: 1_000,
     } as const;
     const receipt = { seq, jobs: [], lsn: 0, duplicate: false, refusal };

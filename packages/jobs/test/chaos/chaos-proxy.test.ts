@@ -120,4 +120,30 @@ chaos('both ends notice a silent network, and reconnect when it is back', async 
   assert.equal(c.started, ['before', 'during']);
 });
 
+// With the default limits of a client and of a leader.
+chaos('a connection that is dead without a word is noticed within 10 s', async () => {
+  await using folder = await tempFolder();
+  await using leader = await startLeader({
+    dir: folder.path,
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  await using proxy = await ChaosProxy.before('port' in leader.address ? leader.address.port : 0);
+  let noticed: () => void = () => undefined;
+  const lost = new Promise<void>((resolve) => {
+    noticed = resolve;
+  });
+  await using client = await connectClient({
+    address: { port: proxy.port },
+    onEvent: ({ kind }) => kind === 'lost' && noticed(),
+  });
+  await client.overview();
+  const silentAt = performance.now();
+  proxy.fault = { kind: 'silence' };
+  await lost;
+  const tookMs = performance.now() - silentAt;
+  assert.ok(tookMs < 10_000, `noticed after ${Math.round(tookMs)} ms`);
+});
+
 chaos.run();

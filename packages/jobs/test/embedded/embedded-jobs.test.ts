@@ -1,6 +1,13 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defineJob, embedded, handle, type JobsEvent, NonRetryableError } from '@troupe/jobs';
+import {
+  defineJob,
+  embedded,
+  handle,
+  type JobsEvent,
+  LogDiskTooSmallError,
+  NonRetryableError,
+} from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { aNumber, anything, aString } from '../plain-schema.js';
@@ -200,6 +207,22 @@ jobs('a cancel ends a queued job, aborts a running one, and is idempotent', asyn
   assert.is(await done.cancel(), 'done');
   assert.is(aborted, 'wrong file', 'the reason of the cancel reaches the handler');
 });
+
+jobs(
+  'a disk that is smaller than the space to be kept free is refused at the start, with the number',
+  async () => {
+    await using folder = await tempFolder();
+    const freeBytesSoft = 2 ** 52;
+    const error = await embedded({ dir: join(folder.path, 'not', 'made'), wal: { freeBytesSoft } }).catch(
+      (reason: unknown) => reason as LogDiskTooSmallError,
+    );
+    assert.instance(error, LogDiskTooSmallError);
+    assert.match(
+      (error as Error).message,
+      new RegExp(`has \\d+ bytes, .* fewer than ${freeBytesSoft} are free`),
+    );
+  },
+);
 
 // Invariant 2 of docs/job-lifecycle.md, against handlers that ignore their signal.
 jobs('handlers under way are never more than the slots, after time limits and cancels too', async () => {
@@ -437,12 +460,12 @@ jobs('a folder with snapshots opens like one without', async () => {
       await Promise.all(Array.from({ length: 200 }, (_, n) => client.run(double, n)));
     }
     await client.submit(echo, 'waits', { key: 'k' });
-    before = JSON.stringify({ ...(await client.overview()), workers: [], lsn: 0 });
+    before = JSON.stringify({ ...(await client.overview()), workers: [], lsn: 0, log: undefined });
   }
   assert.ok(made >= 2, 'there were snapshots');
   await using app = await embedded(options);
   const client = app.client();
-  assert.is(JSON.stringify({ ...(await client.overview()), workers: [], lsn: 0 }), before);
+  assert.is(JSON.stringify({ ...(await client.overview()), workers: [], lsn: 0, log: undefined }), before);
   assert.is((await client.submit(echo, 'waits', { key: 'k' })).receipt?.duplicate, true);
 });
 

@@ -29,6 +29,7 @@ export class LeaderHarness {
   leader!: Leader;
   failJournal = false;
   diskLow = false;
+  diskSlow = false;
   /** While it is an array, writes wait in it until {@link completeWrite}. */
   heldWrites: (() => void)[] | undefined;
   appends = 0;
@@ -91,12 +92,17 @@ export class LeaderHarness {
           else this.heldWrites.push(() => journal.append(entries, appended));
         };
         const isLow = (): boolean => this.diskLow;
+        const isSlow = (): boolean => this.diskSlow;
         done(null, {
           ...journal,
           append,
           get diskLow() {
             return isLow();
           },
+          get diskSlow() {
+            return isSlow();
+          },
+          status: () => ({ bytes: 5, cutBytes: 7, failedSnapshots: 2 }),
         });
       });
   }

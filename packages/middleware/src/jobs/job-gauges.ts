@@ -13,6 +13,12 @@ export class JobGauges {
   private readonly bytes: ObservableGauge;
   private readonly keys: ObservableGauge;
   private readonly snapshotAge: ObservableGauge;
+  private readonly overrun: ObservableGauge;
+  private readonly refusing: ObservableGauge;
+  private readonly logBytes: ObservableGauge;
+  private readonly replay: ObservableGauge;
+  private readonly cutBytes: ObservableGauge;
+  private readonly failedSnapshots: ObservableGauge;
 
   constructor(meter: Meter) {
     const gauge = (name: string, unit: string, description: string): ObservableGauge =>
@@ -31,12 +37,32 @@ export class JobGauges {
       's',
       'Time since the last snapshot, or since the start.',
     );
+    this.overrun = gauge(
+      'troupe.jobs.overrun',
+      '{handler}',
+      'Handlers that run although their attempt ended.',
+    );
+    this.refusing = gauge(
+      'troupe.jobs.refusing',
+      '{reason}',
+      'Reasons why submits are refused now, by code.',
+    );
+    this.logBytes = gauge('troupe.jobs.log.bytes', 'By', 'Bytes of the sealed segments of the log.');
+    this.replay = gauge('troupe.jobs.log.replay', 's', 'Time that the last start took to read the log.');
+    this.cutBytes = gauge('troupe.jobs.log.cut_bytes', 'By', 'Bytes that the last start cut from the log.');
+    this.failedSnapshots = gauge(
+      'troupe.jobs.snapshot.failed',
+      '{snapshot}',
+      'Snapshots that failed since the last one that was made.',
+    );
   }
 
   /** Returns the function that detaches it. */
   observeLeader(source: LeaderOverviewSource, labels: Attributes, snapshotAgeMs: () => number): () => void {
     const { queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge } = this;
+    const { overrun, refusing, logBytes, replay, cutBytes, failedSnapshots } = this;
     const all = [queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge];
+    all.push(overrun, refusing, logBytes, replay, cutBytes, failedSnapshots);
     const callback = async (result: BatchObservableResult): Promise<void> => {
       result.observe(snapshotAge, snapshotAgeMs() / 1_000, labels);
       const overview = await source.overview().catch(() => undefined);
@@ -45,6 +71,17 @@ export class JobGauges {
     };
     this.meter.addBatchObservableCallback(callback, all);
     return () => this.meter.removeBatchObservableCallback(callback, all);
+  }
+
+  private observeLog(result: BatchObservableResult, overview: LeaderOverview, labels: Attributes): void {
+    const { log, refusing = [] } = overview;
+    for (const { code } of refusing)
+      result.observe(this.refusing, 1, { ...labels, 'troupe.jobs.code': code });
+    if (log === undefined) return;
+    result.observe(this.logBytes, log.bytes, labels);
+    result.observe(this.replay, log.replayMs / 1_000, labels);
+    result.observe(this.cutBytes, log.cutBytes, labels);
+    result.observe(this.failedSnapshots, log.failedSnapshots, labels);
   }
 
   private observe(result: BatchObservableResult, overview: LeaderOverview, labels: Attributes): void {
@@ -72,6 +109,12 @@ export class JobGauges {
     );
     result.observe(this.bytes, overview.liveBytes, labels);
     result.observe(this.keys, overview.keys, labels);
+    result.observe(
+      this.overrun,
+      sum((worker) => worker.overrun ?? 0),
+      labels,
+    );
+    this.observeLog(result, overview, labels);
     for (const liveness of new Set(workers.map((worker) => worker.liveness))) {
       const count = workers.filter((worker) => worker.liveness === liveness).length;
       result.observe(this.workers, count, { ...labels, 'troupe.jobs.liveness': liveness });

@@ -4,9 +4,20 @@ export interface LeaderOverview {
   readonly delayed: number;
   readonly liveBytes: number;
   readonly keys: number;
+  /** Absent at leaders of an earlier version. */
+  readonly refusing?: readonly { readonly code: string }[] | undefined;
+  readonly log?:
+    | {
+        readonly bytes: number;
+        readonly replayMs: number;
+        readonly cutBytes: number;
+        readonly failedSnapshots: number;
+      }
+    | undefined;
   readonly workers: readonly {
     readonly liveness: string;
     readonly running: number;
+    readonly overrun?: number | undefined;
     readonly credit: number;
     readonly slots: number;
   }[];

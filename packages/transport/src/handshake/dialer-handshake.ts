@@ -112,8 +112,9 @@ export class DialerHandshake {
       identityName: welcome.identityName,
       credential: null,
       peerCapacity: welcome.capacity,
-      pingMs: welcome.pingMs,
-      deadMs: welcome.deadMs,
+      // Each side may be stricter about the other's silence than the other wants.
+      pingMs: Math.min(welcome.pingMs, this.options.limits.pingMs),
+      deadMs: Math.min(welcome.deadMs, this.options.limits.deadMs),
       inFlightMax: welcome.inFlightMax,
       creditMax: welcome.creditMax,
     };

@@ -10,6 +10,7 @@ import type { LeaderContext, LeaderJob } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { JobListing } from './job-listing.js';
+import { refusalReasons } from './refusal-reasons.js';
 
 type BulkRequest = AdminRequest & { readonly kind: 'redrive' | 'purge' };
 
@@ -121,6 +122,8 @@ export class AdminApi {
       liveBytes: ledger.liveBytes,
       keys: ledger.keys.size,
       diskLow,
+      refusing: refusalReasons(this.context),
+      log: this.context.logUse,
       workers: [...fleet.sessions.values()].map((session) => this.workerView(session)),
     };
   }

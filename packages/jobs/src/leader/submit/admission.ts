@@ -64,6 +64,7 @@ export function admit(
   }
   if (context.draining) return refuse('ERR_LEADER_DRAINING', 'the leader is shutting down', RETRY_AFTER_MS);
   if (context.diskLow) return refuse('ERR_DISK_LOW', 'the disk is nearly full', RETRY_AFTER_MS);
+  if (context.diskSlow) return refuse('ERR_DISK_SLOW', 'the disk answers too slowly', RETRY_AFTER_MS);
   const live = ledger.counts.queued + ledger.counts.running + uncommitted.jobs;
   if (live >= limits.jobsMax)
     return refuse('ERR_QUEUE_FULL', `${live} jobs are waiting or running`, RETRY_AFTER_MS);

@@ -1,5 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { RefusalCode } from '#src/jobs-error.js';
+import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import type { AdminAnswer, AdminRequest, JobView } from '#src/protocol/admin-messages.js';
 import type { SubmitItem } from '#src/protocol/client-messages.js';
 import { type FakeClient, LeaderHarness, nth } from '../leader-harness.js';
@@ -33,6 +35,76 @@ admin('an overview reports when submits are refused because disk space is low', 
   client.submit('1');
   assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_DISK_LOW');
 });
+
+interface RefusingCase {
+  readonly limits?: Partial<LeaderLimits>;
+  readonly arrange?: (harness: LeaderHarness, client: FakeClient) => void;
+  readonly code: RefusalCode;
+  readonly problem: RegExp;
+}
+
+const REFUSING: Readonly<Record<string, RefusingCase>> = {
+  'low disk': {
+    arrange: (harness) => {
+      harness.diskLow = true;
+    },
+    code: 'ERR_DISK_LOW',
+    problem: /nearly full/,
+  },
+  'slow disk': {
+    arrange: (harness) => {
+      harness.diskSlow = true;
+    },
+    code: 'ERR_DISK_SLOW',
+    problem: /too slowly/,
+  },
+  drain: {
+    arrange: (harness) => harness.leader.drain(),
+    code: 'ERR_LEADER_DRAINING',
+    problem: /shutting down/,
+  },
+  'full queue': {
+    limits: { jobsMax: 1 },
+    arrange: (_harness, client) => void client.submit('x'),
+    code: 'ERR_QUEUE_FULL',
+    problem: /^1 jobs waiting or running, at most 1$/,
+  },
+  'payload bytes': {
+    limits: { jobBytesMax: 1 },
+    arrange: (_harness, client) => void client.submit('x'),
+    code: 'ERR_QUEUE_FULL',
+    problem: /^1 bytes of payloads, at most 1$/,
+  },
+  'dead letters': {
+    limits: { deadMax: 1 },
+    arrange: (harness, client) => {
+      client.submit('x');
+      const worker = harness.worker({ slots: 1 });
+      worker.failFinally(nth(worker.assigned(), 0));
+    },
+    code: 'ERR_DEAD_LETTERS_FULL',
+    problem: /^1 dead letters, at most 1$/,
+  },
+};
+
+// Every reason of a refusal is in the overview, so that a probe sees it.
+for (const [name, { limits = {}, arrange, code, problem }] of Object.entries(REFUSING)) {
+  admin(`an overview names the reason why submits are refused: ${name}`, () => {
+    const harness = new LeaderHarness({ limits });
+    const client = harness.client();
+    assert.equal(harness.leader.overview().refusing, []);
+    arrange?.(harness, client);
+    const { refusing, log } = harness.leader.overview();
+    assert.equal(
+      refusing.map((reason) => reason.code),
+      [code],
+    );
+    assert.match(refusing[0]?.problem ?? '', problem);
+    assert.equal([log.bytes, log.cutBytes, log.failedSnapshots], [5, 7, 2]);
+    client.submit('y');
+    assert.is(client.receipts().at(-1)?.refusal?.code, code, 'and a submit is refused for it');
+  });
+}
 
 const item: SubmitItem = { seq: 1, ref: 1, payload: 'x', key: '', delayMs: 0, wantsOutcome: false };
 

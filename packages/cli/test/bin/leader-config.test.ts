@@ -1,0 +1,104 @@
+// timeout: 180s
+import { copyFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { folder, Running, stage, troupe, workerOf } from './troupe.js';
+
+const operating = suite('limits, keys and flags of a leader');
+
+operating(
+  'a config file has the options of startLeader; flags win over it, unknown keys are refused',
+  async () => {
+    await using f = await folder();
+    const file = join(f.dir, 'leader.json');
+    const config = {
+      dir: join(f.dir, 'configured'),
+      address: { host: '127.0.0.1', port: 0 },
+      limits: { jobsMax: 1 },
+    };
+    await writeFile(file, JSON.stringify(config));
+    await using leader = new Running(['leader', '--config', file]);
+    const ready = await leader.first;
+    assert.is(ready['dir'], config.dir);
+    const to = ['--leader', String(ready['address'])];
+    assert.is((await troupe(['submit', 'math.add', '[1,2]', ...to])).code, 0);
+    assert.is((await troupe(['submit', 'math.add', '[1,2]', ...to])).code, 75);
+    const check = await troupe(['check', ...to]);
+    assert.is(check.code, 75);
+    assert.match(
+      check.out,
+      /^not well: submits are refused: 1 jobs waiting or running, at most 1 \(ERR_QUEUE_FULL\)/,
+    );
+    assert.is(await leader.end(), 0);
+    await using wider = new Running(['leader', '--config', file, '--jobs-max', '2']);
+    const at = String((await wider.first)['address']);
+    assert.is((await troupe(['submit', 'math.add', '[1,2]', '--leader', at])).code, 0);
+    const refused: readonly [unknown, number, RegExp][] = [
+      [{ limit: {} }, 78, /limit: there is no such option; known are dir, address/],
+      [{ transportLimits: { pings: 1 } }, 78, /transportLimits\.pings: there is no such option/],
+      [{ limits: { jobs: 1 } }, 64, /limits.*jobs: there is no such option/],
+      ['text', 78, /not an object/],
+    ];
+    for (const [value, code, text] of refused) {
+      await writeFile(file, JSON.stringify(value));
+      const ended = await troupe(['leader', '--port', '0', '--dir', join(f.dir, 'other'), '--config', file]);
+      assert.is(ended.code, code, ended.err);
+      assert.match(ended.err, text);
+    }
+  },
+);
+
+operating(
+  'a key that is not valid any more is reported at once, and a wrong one without a wait',
+  async () => {
+    await using f = await folder();
+    const keys = ['a', 'b'].map((name) => join(f.dir, `${name}.key`));
+    for (const key of keys) await troupe(['key', 'new', 'peer', '--allow', 'all', '--out', key]);
+    const [own = '', other = ''] = keys;
+    await using leader = new Running(['leader', '--port', '0', '--dir', join(f.dir, 's'), '--key', own]);
+    const at = String((await leader.first)['address']);
+    const wrong = await troupe(['run', 'math.add', '[1,2]', '--leader', at, '--key', other]);
+    assert.is(wrong.code, 77);
+    assert.match(
+      wrong.err,
+      /^troupe: leader at \S+: refused this peer: AUTH_FAILED: [^\n]*give the right key with --key\n$/,
+    );
+    await using worker = await workerOf(at, f.dir, ['--key', own]);
+    await copyFile(other, own);
+    leader.child.kill('SIGHUP');
+    await worker.said(/refuses this peer \(.*AUTH_FAILED.*\), its key is not valid there any more/);
+  },
+);
+
+operating('`run` says after a second that no worker has taken its job', async () => {
+  await using s = await stage();
+  const ended = await troupe(['run', 'math.add', '[1,2]', '--result-within', '2s', '--leader', s.at]);
+  assert.is(ended.code, 75);
+  assert.match(
+    ended.err,
+    /^troupe: job \S+ waits: no worker that serves math\.add has room for it; see troupe workers ls\n/,
+  );
+});
+
+operating(
+  'a leader, a worker and a client run without `__proto__` and without code from strings',
+  async () => {
+    await using f = await folder();
+    const flags = '--disable-proto=delete --disallow-code-generation-from-strings';
+    const state = join(f.dir, 'state');
+    await using leader = new Running(['leader', '--port', '0', '--dir', state], undefined, flags.split(' '));
+    const at = String((await leader.first)['address']);
+    await using _worker = await workerOf(at, f.dir, [], flags.split(' '));
+    assert.equal(await troupe(['run', 'math.add', '[1,2]', '--leader', at]), {
+      code: 0,
+      out: '3\n',
+      err: '',
+    });
+    assert.is((await troupe(['run', 'math.fail', 'null', '--attempts', '1', '--leader', at])).code, 1);
+    assert.is(await leader.end(), 0);
+    assert.is(leader.err.includes('Error'), false, leader.err);
+  },
+);
+
+operating.run();
