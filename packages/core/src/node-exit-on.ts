@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { OptionError } from './errors/error-classes.js';
+import { checkOptions, number } from './option-check.js';
 import type { ShutdownOptions } from './shutdown.js';
 import type { ActorSystem, SystemReport } from './system.js';
 
@@ -26,6 +27,7 @@ export function exitOn(
   options: ShutdownOptions = {},
 ): Disposable {
   checkSignals(signals);
+  checkOptions('exitOn', options, { withinMs: number(0, Number.POSITIVE_INFINITY) });
   let isFirst = true;
   const onSignal = (signal: ExitSignal): void => {
     if (!isFirst) process.exit(128 + constants.signals[signal]);

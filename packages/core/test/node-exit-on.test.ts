@@ -121,7 +121,7 @@ exits('a disposed `exitOn` listens no more', async () => {
   assert.is(await child.end(), 'SIGTERM');
 });
 
-exits('`exitOn` refuses what is no list of signals', async () => {
+exits('`exitOn` refuses what is no list of signals, and unknown options', async () => {
   await using system = createSystem();
   for (const signals of [[], ['SIGTERN'], 'SIGTERM']) {
     assert.throws(
@@ -129,6 +129,7 @@ exits('`exitOn` refuses what is no list of signals', async () => {
       (error: unknown) => error instanceof OptionError,
     );
   }
+  assert.throws(() => exitOn(system, ['SIGTERM'], { within: 5 } as never), /within/);
 });
 
 exits('in virtual time the report is the host’s, and a look takes it back', async () => {
