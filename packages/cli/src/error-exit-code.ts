@@ -36,6 +36,7 @@ const EXIT_CODES: Readonly<Record<string, Known>> = {
   ERR_JOB_DEFINITION: { exitCode: ExitCode.usage },
   ERR_JOB_SCHEMA: { exitCode: ExitCode.data },
   ERR_QUEUE_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later, or start more workers' },
+  ERR_SUBMIT_RATE: { exitCode: ExitCode.retryLater, advice: 'submit more slowly' },
   ERR_SUBMIT_WINDOW_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later' },
   ERR_KEY_WINDOW_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later' },
   ERR_DEAD_LETTERS_FULL: { exitCode: ExitCode.retryLater },

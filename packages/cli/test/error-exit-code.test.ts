@@ -14,6 +14,7 @@ const failures = suite('failures');
 const REFUSALS: Readonly<Record<RefusalCode, number>> = {
   ERR_QUEUE_FULL: 75,
   ERR_SUBMIT_WINDOW_FULL: 75,
+  ERR_SUBMIT_RATE: 75,
   ERR_PAYLOAD_TOO_LARGE: 65,
   ERR_PAYLOAD_LOST: 66,
   ERR_KEY_CONFLICT: 65,
@@ -65,6 +66,16 @@ failures('an error of the operating system has its exit code and advice', () => 
 failures('an error message with line breaks is printed as one line', () => {
   const { message } = exitFailureOf(new Error('one\n  two \u001b[31mred\u0007\u202e'));
   assert.is(message, 'one two \\u001b[31mred\\u0007\\u202e');
+});
+
+failures('characters without a shape and marks of direction in a message are escaped', () => {
+  for (const code of ['200b', '200f', '061c', '2060', 'feff', '00ad', '180e', '3164'])
+    assert.is(
+      exitFailureOf(new Error(`a${String.fromCodePoint(Number.parseInt(code, 16))}b`)).message,
+      `a\\u${code}b`,
+    );
+  assert.is(exitFailureOf(new Error('a\u{e0041}b')).message, 'a\\u{e0041}b');
+  assert.is(exitFailureOf(new Error('naïve — Ωmega 日本 ✓')).message, 'naïve — Ωmega 日本 ✓');
 });
 
 failures.run();

@@ -54,7 +54,15 @@ export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
 export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
-export type { JobView, LeaderOverview, WorkerLiveness, WorkerView } from './protocol/admin-messages.js';
+export type {
+  JobView,
+  LeaderOverview,
+  LeaderTable,
+  QuotaUse,
+  TableUse,
+  WorkerLiveness,
+  WorkerView,
+} from './protocol/admin-messages.js';
 export type { JobOutcome } from './protocol/client-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
 export { connectClient } from './remote/connect-client.js';

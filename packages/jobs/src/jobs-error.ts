@@ -43,6 +43,7 @@ export class JobSchemaError extends JobsError {
 export type RefusalCode =
   | 'ERR_QUEUE_FULL'
   | 'ERR_SUBMIT_WINDOW_FULL'
+  | 'ERR_SUBMIT_RATE'
   | 'ERR_PAYLOAD_TOO_LARGE'
   | 'ERR_PAYLOAD_LOST'
   | 'ERR_KEY_CONFLICT'

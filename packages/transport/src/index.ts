@@ -50,7 +50,8 @@ export {
   type ListenerOptions,
   type ListenerUsage,
 } from './listener/listener.js';
-export { formatAddress } from './net/address.js';
+export { SubmitQuota } from './listener/submit-quota.js';
+export { formatAddress, isLocal } from './net/address.js';
 export type { Clock } from './net/clock.js';
 export type {
   Address,

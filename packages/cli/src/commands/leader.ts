@@ -14,7 +14,7 @@ import { type Command, Option } from 'commander';
 import { CliError } from '../cli-error.js';
 import { exitFailureOf } from '../error-exit-code.js';
 import { ExitCode } from '../exit-code.js';
-import { checkTlsFiles } from '../input/check-tls-files.js';
+import { checkTlsFiles, readableKeyWarning } from '../input/check-tls-files.js';
 import { entryOf, readKeyFile } from '../input/key-file.js';
 import { DEFAULT_PORT, socketPath } from '../input/leader-address.js';
 import { type LeaderConfig, readLeaderConfig } from '../input/leader-config.js';
@@ -164,7 +164,7 @@ function reload(context: CommandContext, flags: Flags, leader: LeaderServer): vo
   const { terminal } = context;
   try {
     const auth = authOf(flags);
-    const tls = tlsOf(flags);
+    const tls = tlsOf(flags, terminal);
     leader.renew({
       ...(auth === undefined || auth.kind === 'none' ? {} : { identities: auth.identities }),
       ...(tls === undefined ? {} : { tls }),
@@ -187,7 +187,7 @@ function open(
   idOf: IdOf,
 ): Promise<LeaderServer> {
   const { terminal } = context;
-  const tls = tlsOf(flags);
+  const tls = tlsOf(flags, terminal);
   const auth = authOf(flags);
   return startLeader({
     ...start,
@@ -214,6 +214,8 @@ function printPeerEvent(terminal: Terminal, event: ListenerEvent): void {
       ),
     );
   else if (event.kind === 'refused') terminal.err(`leader: ${event.remote} refused: ${event.cause}`);
+  else if (event.kind === 'events-left-out')
+    terminal.err(`leader: ${event.count} more peers were refused or broke off`);
   else if (event.kind === 'tls-failed')
     terminal.err(`leader: ${event.remote} TLS handshake failed: ${event.error.message}`);
 }
@@ -235,13 +237,15 @@ function authOf(flags: Flags): ListenerAuth | undefined {
   return { kind: flags.tlsClientCa === undefined ? 'hmac' : 'mtls', identities };
 }
 
-function tlsOf(flags: Flags): ListenTls | undefined {
+function tlsOf(flags: Flags, terminal: Terminal): ListenTls | undefined {
   const { tlsCert, tlsKey, tlsClientCa } = flags;
   if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
     throw new CliError('ERR_CLI_TLS', ExitCode.usage, 'TLS: --tls-cert and --tls-key go together');
   const tls = { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
   checkTlsFiles(tls);
+  const warning = readableKeyWarning(tlsKey);
+  if (warning !== undefined) terminal.err(`leader: ${warning}`);
   if (tlsClientCa === undefined) return tls;
   const clientCa = readFileSync(tlsClientCa);
   checkTlsFiles({ ca: clientCa });

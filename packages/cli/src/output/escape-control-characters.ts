@@ -6,10 +6,14 @@ export function escapeControlCharacters(text: string): string {
   return text.replaceAll(NOT_PLAIN, (char) => NAMED[char] ?? `\\u${hex(char)}`);
 }
 
-/** Control characters, line separators, and marks that change the direction of text. */
-const NOT_PLAIN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+/**
+ * Control characters, line separators, and all format characters: marks that change the direction of text,
+ * and characters without a shape, which make two different names look the same.
+ */
+const NOT_PLAIN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 function hex(char: string): string {
-  return char.charCodeAt(0).toString(16).padStart(4, '0');
+  const code = char.codePointAt(0) ?? 0;
+  return code > 0xffff ? `{${code.toString(16)}}` : code.toString(16).padStart(4, '0');
 }

@@ -23,7 +23,15 @@ export {
   SessionRefusedError,
   SubmitWaitError,
 } from '../jobs-error.js';
-export type { JobView, LeaderOverview, WorkerLiveness, WorkerView } from '../protocol/admin-messages.js';
+export type {
+  JobView,
+  LeaderOverview,
+  LeaderTable,
+  QuotaUse,
+  TableUse,
+  WorkerLiveness,
+  WorkerView,
+} from '../protocol/admin-messages.js';
 export type { ConnectClientOptions } from '../remote/connect-client.js';
 export { connectClient } from '../remote/connect-client.js';
 export type { DialOptions } from '../remote/dial-options.js';

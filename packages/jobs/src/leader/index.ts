@@ -13,7 +13,14 @@ export type { Journal, JournalReader, OpenJournal } from '../journal/journal.js'
 export { walJournal } from '../journal/wal-journal.js';
 export { decodeRecords } from '../ledger/codec/ledger-record-codec.js';
 export type { LedgerRecord } from '../ledger/ledger-record.js';
-export type { LeaderOverview, WorkerLiveness, WorkerView } from '../protocol/admin-messages.js';
+export type {
+  LeaderOverview,
+  LeaderTable,
+  QuotaUse,
+  TableUse,
+  WorkerLiveness,
+  WorkerView,
+} from '../protocol/admin-messages.js';
 export type { LeaderRenewal, LeaderServerOptions } from '../server/leader-server.js';
 export { LeaderServer, startLeader } from '../server/leader-server.js';
 export type { JobsEvent, JobsObserver } from './jobs-event.js';

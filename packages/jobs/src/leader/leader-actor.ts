@@ -1,6 +1,7 @@
 import { type Actor, type AnyRef, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host-adapter.js';
 import type { PayloadStore } from '../job/payload-store.js';
+import type { JobsHost } from '../jobs-host.js';
 import { type Journal, NO_STATUS, type OpenJournal } from '../journal/journal.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
 import type { ClientHello, ClientMessage, ToClient } from '../protocol/client-messages.js';
@@ -155,7 +156,7 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
           else done(null, actorJournal(journal, state, tell));
         });
       };
-      openLeader({ ...state.args, host: actorHost(state.args.host, tell), openJournal }, (error, leader) => {
+      openLeader({ ...state.args, host: openingHost(state, tell), openJournal }, (error, leader) => {
         if (leader === undefined) return reject(error);
         state.leader = leader;
         resolve();
@@ -166,6 +167,15 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     ctx.state.closeSessionsOf(ref);
   },
 });
+
+/** Until the leader is open its mailbox is closed, so deferred tasks run directly. */
+function openingHost(state: LeaderActorState, tell: { run(task: () => void): void }): JobsHost {
+  const { host } = state.args;
+  return {
+    ...actorHost(host, tell),
+    later: (run) => host.later(() => (state.isOpen ? tell.run(run) : run())),
+  };
+}
 
 /**
  * The journal with its callbacks as messages of the actor. During recovery the mailbox is closed, so the

@@ -1,3 +1,4 @@
+import { Ring } from '../collections/ring.js';
 import type { PayloadStore } from '../job/payload-store.js';
 import type { JobsHost, JobsTimer } from '../jobs-host.js';
 import { type Journal, NO_STATUS } from '../journal/journal.js';
@@ -16,7 +17,7 @@ import { Fleet } from './dispatch/fleet.js';
 import { JobQueues } from './dispatch/job-queues.js';
 import { LeaseWatch } from './dispatch/lease-watch.js';
 import type { JobsObserver } from './jobs-event.js';
-import type { LeaderContext, LeaderLedger, Session } from './leader-context.js';
+import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-context.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
@@ -27,6 +28,10 @@ import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
 import { ProducerRegistry } from './submit/producer-registry.js';
 import { SubmitProcessor } from './submit/submit-processor.js';
 import { UncommittedJobs } from './submit/uncommitted-jobs.js';
+
+/** No turn does more of these than a few milliseconds take. */
+const TASKS_PER_TURN = 2_048;
+const RESTORED_PER_TURN = 8_192;
 
 export interface LeaderSetup {
   readonly ledger: LeaderLedger;
@@ -73,13 +78,15 @@ export class Leader implements LeaderContext {
     fromClient: (session, message) => this.handleClient(session, message),
     fromWorker: (session, message) => this.sessions.fromWorker(session, message),
   });
-  private applyTasks: (() => void)[] = [];
+  private readonly applyTasks: (() => void)[] = [];
+  /** Tasks whose records are applied. */
+  private readonly readyTasks = new Ring<() => void>();
   private turnScheduled = false;
   private stopped = false;
   private lastTickAt: number;
   /** Add the monotonic time to it to get the time of a record. */
   private readonly recordEpoch: number;
-  private ticker: JobsTimer;
+  private ticker: JobsTimer | undefined = undefined;
   private onIdle: (() => void) | undefined;
 
   constructor(setup: LeaderSetup) {
@@ -112,8 +119,6 @@ export class Leader implements LeaderContext {
     this.lastTickAt = setup.host.now();
     this.recordEpoch = Math.max(setup.host.wallNow(), this.ledger.now) - this.lastTickAt;
     this.readClock();
-    this.restore();
-    this.ticker = setup.host.setTimer(setup.times.tickMs, () => this.tick());
   }
 
   openClient(hello: ClientHello, port: ClientPort): ClientSession {
@@ -199,7 +204,7 @@ export class Leader implements LeaderContext {
   /** Waits until staged records are durable and answered, then closes the journal. */
   stop(done: (error: Error | null) => void): void {
     this.draining = true;
-    this.ticker.cancel();
+    this.ticker?.cancel();
     this.dispatcher.stop();
     this.onIdle = () => {
       this.stopped = true;
@@ -244,12 +249,31 @@ export class Leader implements LeaderContext {
     this.recordTime = Math.floor(this.recordEpoch + this.host.now());
   }
 
-  private restore(): void {
-    for (const job of this.ledger.jobs.unended()) {
-      if (job.state === 'queued') this.queues.add(job, this.ledger.now);
-      else if (job.state === 'running')
-        this.attempts.restore(job, this.sessions.placeholderSession(job.worker));
+  private get tasks(): number {
+    return this.applyTasks.length + this.readyTasks.size;
+  }
+
+  /** Puts jobs back into their queues and to their workers, a slice a turn; then the leader may be used. */
+  restore(done: () => void): void {
+    this.restoreSlice(this.ledger.jobs.unended(), done);
+  }
+
+  private restoreSlice(jobs: Iterator<LeaderJob>, done: () => void): void {
+    for (let left = RESTORED_PER_TURN; left > 0; left -= 1) {
+      const next = jobs.next();
+      if (next.done === true) {
+        this.ticker = this.host.setTimer(this.times.tickMs, () => this.tick());
+        return done();
+      }
+      this.restoreJob(next.value);
     }
+    this.host.later(() => this.restoreSlice(jobs, done));
+  }
+
+  private restoreJob(job: LeaderJob): void {
+    if (job.state === 'queued') this.queues.add(job, this.ledger.now);
+    else if (job.state === 'running')
+      this.attempts.restore(job, this.sessions.placeholderSession(job.worker));
   }
 
   private wake(): void {
@@ -264,13 +288,15 @@ export class Leader implements LeaderContext {
     this.turnScheduled = false;
     if (this.stopped) return;
     this.readClock();
+    for (let left = TASKS_PER_TURN; left > 0 && this.readyTasks.size > 0; left -= 1)
+      this.readyTasks.shift()?.();
     this.slices.step();
-    this.dispatcher.dispatch();
+    const isMore = this.dispatcher.dispatch() || this.readyTasks.size > 0 || this.slices.size > 0;
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.host.now());
-    if (this.admin.continueListings() || this.slices.size > 0) this.wake();
+    if (this.admin.continueListings() || isMore) this.wake();
     this.outbound.flushAll();
-    if (this.onIdle !== undefined && this.journalWriter.isIdle && this.applyTasks.length === 0) this.onIdle();
+    if (this.onIdle !== undefined && this.journalWriter.isIdle && this.tasks === 0) this.onIdle();
   }
 
   /** Durable: now, and only now, the records are applied and acted on. */
@@ -284,11 +310,8 @@ export class Leader implements LeaderContext {
       lsn: this.journalWriter.lsn,
     });
     batch.visit(firstLsn, this.applyAndAct);
-    if (this.applyTasks.length > 0) {
-      const tasks = this.applyTasks;
-      this.applyTasks = [];
-      for (const run of tasks) run();
-    }
+    for (const run of this.applyTasks.splice(0)) this.readyTasks.push(run);
+    this.expire();
     this.turn();
   }
 
@@ -309,16 +332,21 @@ export class Leader implements LeaderContext {
     this.leaseTime += Math.min(now - this.lastTickAt, 2 * this.times.tickMs);
     this.lastTickAt = now;
     this.leaseWatch.check();
-    const { ledger, recordTime } = this;
-    const nextAt = Math.min(ledger.ended.nextAt, ledger.dead.nextAt, ledger.keys.nextAt);
-    if (this.journalWriter.isIdle && nextAt <= recordTime) this.stage({ type: 'tick', at: recordTime });
+    this.expire();
     this.ticker = this.host.setTimer(this.times.tickMs, () => this.tick());
     this.wake();
   }
 
+  /** A tick drops a bounded number; the next is staged when it is applied, until nothing is due. */
+  private expire(): void {
+    const { ledger, recordTime } = this;
+    if (this.journalWriter.isIdle && ledger.nextExpiryAt <= recordTime)
+      this.stage({ type: 'tick', at: recordTime });
+  }
+
   private fail(error: Error, onFatal: (error: Error) => void): void {
     this.stopped = true;
-    this.ticker.cancel();
+    this.ticker?.cancel();
     this.dispatcher.stop();
     onFatal(error);
   }

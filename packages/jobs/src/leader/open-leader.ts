@@ -50,11 +50,11 @@ export function openLeader(
   const { host, observe, onFatal } = options;
   const openedAt = host.now();
   let replayMs = 0;
-  const start = (journal: Journal): void =>
-    done(
-      null,
-      new Leader({ ledger, journal, lsn: lastLsn, replayMs, host, limits, times, observe, onFatal }),
-    );
+  const start = (journal: Journal): void => {
+    const setup = { ledger, journal, lsn: lastLsn, replayMs, host, limits, times, observe, onFatal };
+    const leader = new Leader(setup);
+    leader.restore(() => done(null, leader));
+  };
   options.openJournal(reader, (error, journal) => {
     if (journal === undefined) return done(error);
     replayMs = Math.round(host.now() - openedAt);

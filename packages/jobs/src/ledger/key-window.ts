@@ -25,6 +25,7 @@ const FREED_MAX = 64;
 export class KeyWindow {
   private readonly byKey = new Map<string, KeyEntry>();
   private readonly byAge = new Ring<KeyEntry>();
+  private readonly counts = new Map<string, number>();
 
   get size(): number {
     return this.byKey.size;
@@ -35,11 +36,17 @@ export class KeyWindow {
     return this.byAge.peek()?.expiresAt ?? Number.POSITIVE_INFINITY;
   }
 
+  /** Keys of one identity; 0 for the empty one, whose clients share the whole window. */
+  countOf(identity: string): number {
+    return this.counts.get(identity) ?? 0;
+  }
+
   get(key: string): KeyEntry | undefined {
     return this.byKey.get(key);
   }
 
   add(entry: KeyEntry): void {
+    if (!this.byKey.has(entry.key)) this.count(entry.key, 1);
     this.byKey.set(entry.key, entry);
     this.byAge.push(entry);
   }
@@ -48,6 +55,7 @@ export class KeyWindow {
   free(key: string, job: number): void {
     if (this.byKey.get(key)?.job !== job) return;
     this.byKey.delete(key);
+    this.count(key, -1);
     if (this.byAge.size > 2 * this.byKey.size + FREED_MAX)
       this.byAge.keep((entry) => this.byKey.get(entry.key) === entry);
   }
@@ -56,13 +64,24 @@ export class KeyWindow {
    * Entries are in the order of their age: the window is the same for all, and the ledger's time never goes
    * back.
    */
-  expire(now: number): void {
-    for (;;) {
+  expire(now: number, expiriesMax: number): void {
+    for (let left = expiriesMax; left > 0; left -= 1) {
       const oldest = this.byAge.peek();
       if (oldest === undefined || oldest.expiresAt > now) return;
       this.byAge.shift();
-      if (this.byKey.get(oldest.key) === oldest) this.byKey.delete(oldest.key);
+      if (this.byKey.get(oldest.key) !== oldest) continue;
+      this.byKey.delete(oldest.key);
+      this.count(oldest.key, -1);
     }
+  }
+
+  private count(key: string, change: number): void {
+    const end = key.indexOf('\n');
+    if (end < 0) return;
+    const identity = key.slice(0, end);
+    const count = (this.counts.get(identity) ?? 0) + change;
+    if (count === 0) this.counts.delete(identity);
+    else this.counts.set(identity, count);
   }
 
   *entries(): Generator<KeyEntry> {

@@ -1,6 +1,7 @@
 import { TimedHeap } from '../collections/timed-heap.js';
 import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
+import { IdentityUsages } from './identity-usage.js';
 import { Job, type JobEnd, type JobState, type OwnerState } from './jobs/job.js';
 import { JobTable } from './jobs/job-table.js';
 import { StoredPolicy } from './jobs/stored-policy.js';
@@ -19,7 +20,13 @@ import type {
 } from './ledger-record.js';
 import { Producer } from './producer.js';
 
-const PRODUCER_CHECK_MS = 60_000;
+/**
+ * The most of each kind that one record drops because its time has come. Part of the format: a replay drops
+ * the same by the same records. A tick drops many, and the leader writes ticks until nothing is due; a record
+ * of a job drops a few, so that a batch of them stays short.
+ */
+export const TICK_EXPIRIES_MAX = 1_024;
+export const RECORD_EXPIRIES_MAX = 4;
 
 /**
  * All facts about jobs, as the fold of the records. No clock, no randomness, no I/O: the time is that of the
@@ -39,7 +46,14 @@ export class Ledger<State extends OwnerState = OwnerState> {
   /** Payload bytes of queued and running jobs. */
   liveBytes = 0;
   resultBytes = 0;
-  producerCheckAt = 0;
+  /** Payload bytes of dead letters: they stay in memory, so that a dead letter can be redriven. */
+  deadBytes = 0;
+  /** Counted as the records are applied, and so equal after every replay. */
+  readonly usages = new IdentityUsages();
+  /** No producer is due before this time. Derived: 0 makes the next record look. */
+  private producersDueAt = 0;
+  /** The last of `producers`. */
+  private lastProducer: Producer | undefined = undefined;
   limits: LedgerLimits;
   readonly jobs = new JobTable<State>();
   readonly policies = new Map<number, StoredPolicy>();
@@ -57,7 +71,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
 
   /** Returns the job of a record about one job, even if retention has dropped it by the same record. */
   apply(record: LedgerRecord): Job<State> | undefined {
-    this.advance(record.at);
+    this.advance(record.at, record.type === 'tick' ? TICK_EXPIRIES_MAX : RECORD_EXPIRIES_MAX);
     switch (record.type) {
       case 'enqueue':
         return this.enqueue(record, record.producer, record.seq, record.low, record.at);
@@ -67,7 +81,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
         return this.ack(record);
       case 'enqueue_all':
         for (const job of record.jobs) this.enqueue(job, record.producer, 0, 0, record.at);
-        this.producer(record.producer).addSubmit(record.seq, record.jobs[0]?.job ?? 0, record.low, record.at);
+        this.addSubmit(record.producer, record.seq, record.jobs[0]?.job ?? 0, record.low, record.at);
         return undefined;
       case 'retry':
       case 'timeout_requeue':
@@ -97,20 +111,19 @@ export class Ledger<State extends OwnerState = OwnerState> {
         for (const no of record.policies) if (this.policies.get(no)?.jobs === 0) this.policies.delete(no);
         return undefined;
       case 'producer':
-        this.producers.set(
-          record.producer,
-          new Producer(record.producer, record.client, record.token, record.at),
-        );
+        this.addProducer(new Producer(record.producer, record.client, record.token, record.at));
         this.nextProducer = Math.max(this.nextProducer, record.producer + 1);
         return undefined;
       case 'producer_drop':
-        for (const no of record.producers) this.producers.delete(no);
+        for (const no of record.producers) this.dropProducer(no);
         return undefined;
       case 'limits':
         this.limits = record;
-        this.trimResults();
+        this.producersDueAt = 0;
+        this.trimResults(TICK_EXPIRIES_MAX);
         return undefined;
       case 'tick':
+        this.trimResults(TICK_EXPIRIES_MAX);
         return undefined;
       default:
         return record satisfies never;
@@ -140,8 +153,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
     policy.jobs += 1;
     this.accepted += 1;
     this.counts.queued += 1;
-    this.liveBytes += payload.length;
-    if (seq !== 0) producer.addSubmit(seq, no, low, at);
+    this.addLive(job);
+    if (seq !== 0) this.addSubmit(producerNo, seq, no, low, at);
     if (key === '') return job;
     this.keys.add({
       key: windowKey(job.client, policy.exec, key),
@@ -187,8 +200,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     job.failure = record.failure ?? job.failure;
     job.worker = '';
     this.setState(job, 'dead');
-    // The payload stays: a dead job can be redriven.
-    this.liveBytes -= job.payload.length;
+    this.removeLive(job);
     this.recordEnd(job, { at: record.at, result: undefined, reason: record.reason, failure: job.failure });
     return job;
   }
@@ -216,7 +228,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
       job.failures = 0;
       job.crashes = 0;
       job.dueAt = 0;
-      this.liveBytes += job.payload.length;
+      this.removeDead(job);
+      this.addLive(job);
       this.setState(job, 'queued');
     }
     this.compactDead();
@@ -242,12 +255,12 @@ export class Ledger<State extends OwnerState = OwnerState> {
 
   private finish(job: Job<State>, state: 'done' | 'cancelled', end: JobEnd): void {
     this.setState(job, state);
-    this.liveBytes -= job.payload.length;
+    this.removeLive(job);
     job.payload = '';
     job.failure = undefined;
     job.worker = '';
     this.recordEnd(job, end);
-    this.trimResults();
+    this.trimResults(RECORD_EXPIRIES_MAX);
   }
 
   /** Starts the retention of a job that has ended. Also for ended jobs from a snapshot. */
@@ -256,6 +269,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
     const { keep } = job.policy;
     if (job.state === 'dead') {
       this.dead.push(end.at + keep.deadMs, job, job.no);
+      this.deadBytes += job.payload.length;
+      this.usages.addDead(job.client, job.policy.exec, job.payload.length);
       return;
     }
     this.resultBytes += end.result?.length ?? 0;
@@ -263,27 +278,66 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.jobs.jobEnded(job.no);
   }
 
-  private advance(at: number): void {
-    if (at <= this.now) return;
-    this.now = at;
-    while (this.ended.nextAt <= at) this.dropEnded();
-    while (this.dead.nextAt <= at) {
-      const job = this.dead.pop() as Job<State>;
-      // A job that was redriven and died again has two entries; only its latest end counts.
-      if (this.isDead(job) && (job.end?.at ?? 0) + job.policy.keep.deadMs <= at) this.drop(job.no, job);
-    }
-    this.keys.expire(at);
-    if (at < this.producerCheckAt) return;
-    this.producerCheckAt = at + PRODUCER_CHECK_MS;
-    for (const producer of this.producers.values()) {
-      if (producer.lastAt + this.limits.keyWindowMs <= at) this.producers.delete(producer.no);
-    }
+  /** When something is next to be dropped, by its time or by a bound; Infinity: nothing. */
+  get nextExpiryAt(): number {
+    if (this.hasTooManyResults) return this.now;
+    return Math.min(this.ended.nextAt, this.dead.nextAt, this.keys.nextAt);
   }
 
-  private trimResults(): void {
-    while (this.ended.size > this.limits.resultsMax || this.resultBytes > this.limits.resultsBytesMax) {
-      this.dropEnded();
+  /**
+   * The time of an ended job is over. It may be in the table for a while: a reader takes it for gone. A dead
+   * letter that a record is about to redrive or purge is not.
+   */
+  isExpired({ state, end, policy }: Job<State>, now: number): boolean {
+    if (end === undefined) return false;
+    return end.at + (state === 'dead' ? policy.keep.deadMs : policy.keep.doneMs) <= now;
+  }
+
+  private advance(at: number, expiriesMax: number): void {
+    if (at > this.now) this.now = at;
+    const { now } = this;
+    if (this.ended.nextAt <= now)
+      for (let left = expiriesMax; left > 0 && this.ended.nextAt <= now; left -= 1) this.dropEnded();
+    if (this.dead.nextAt <= now)
+      for (let left = expiriesMax; left > 0 && this.dead.nextAt <= now; left -= 1) this.expireDead(now);
+    if (this.keys.nextAt <= now) this.keys.expire(now, expiriesMax);
+    if (this.producersDueAt <= now) this.expireProducers(now, expiriesMax);
+  }
+
+  private expireDead(now: number): void {
+    const job = this.dead.pop() as Job<State>;
+    // A job that was redriven and died again has two entries; only its latest end counts.
+    if (this.isDead(job) && this.isExpired(job, now)) this.drop(job.no, job);
+  }
+
+  /** The producer that has been silent for the longest time stands first. */
+  private expireProducers(now: number, expiriesMax: number): void {
+    let left = expiriesMax;
+    for (const { no, lastAt } of this.producers.values()) {
+      this.producersDueAt = lastAt + this.limits.keyWindowMs;
+      if (this.producersDueAt > now || left === 0) return;
+      this.dropProducer(no);
+      left -= 1;
     }
+    this.producersDueAt = now + this.limits.keyWindowMs;
+  }
+
+  /** A producer that submits moves behind all others. */
+  private addSubmit(no: number, seq: number, job: number, low: number, at: number): void {
+    const producer = this.producer(no);
+    producer.addSubmit(seq, job, low, at);
+    if (this.lastProducer === producer) return;
+    this.producers.delete(no);
+    this.producers.set(no, producer);
+    this.lastProducer = producer;
+  }
+
+  private get hasTooManyResults(): boolean {
+    return this.ended.size > this.limits.resultsMax || this.resultBytes > this.limits.resultsBytesMax;
+  }
+
+  private trimResults(dropsMax: number): void {
+    for (let left = dropsMax; left > 0 && this.hasTooManyResults; left -= 1) this.dropEnded();
   }
 
   private dropEnded(): void {
@@ -295,7 +349,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
   }
 
   /** Drops the job of this number, which shares its template with the one given. */
-  private drop(no: number, { policy, state, client, key }: Job<State>): void {
+  private drop(no: number, template: Job<State>): void {
+    const { policy, state, client, key } = template;
+    // A dead letter has no template but itself.
+    if (state === 'dead') this.removeDead(template);
     this.jobs.remove(no);
     policy.jobs -= 1;
     this.counts[state] -= 1;
@@ -303,6 +360,44 @@ export class Ledger<State extends OwnerState = OwnerState> {
     // The key of a done job stays, so that it is not done again; a job without a result may be submitted anew
     // (ADR 0408).
     if (key !== '' && state !== 'done') this.keys.free(windowKey(client, policy.exec, key), no);
+  }
+
+  /** A queued or running job. Also for jobs from a snapshot. */
+  addLive({ client, payload }: Job<State>): void {
+    this.liveBytes += payload.length;
+    const usage = this.usages.of(client);
+    usage.jobs += 1;
+    usage.jobBytes += payload.length;
+  }
+
+  private removeLive({ client, payload }: Job<State>): void {
+    this.liveBytes -= payload.length;
+    const usage = this.usages.of(client);
+    usage.jobs -= 1;
+    usage.jobBytes -= payload.length;
+    this.usages.sweep(client, usage);
+  }
+
+  private removeDead({ client, policy, payload }: Job<State>): void {
+    this.deadBytes -= payload.length;
+    this.usages.removeDead(client, policy.exec, payload.length);
+  }
+
+  /** Also for producers from a snapshot, in their order there. */
+  addProducer(producer: Producer): void {
+    this.producers.set(producer.no, producer);
+    this.lastProducer = producer;
+    this.usages.of(producer.client).producers += 1;
+  }
+
+  private dropProducer(no: number): void {
+    const producer = this.producers.get(no);
+    if (producer === undefined) return;
+    this.producers.delete(no);
+    if (this.lastProducer === producer) this.lastProducer = undefined;
+    const usage = this.usages.of(producer.client);
+    usage.producers -= 1;
+    this.usages.sweep(producer.client, usage);
   }
 
   private setState(job: Job<State>, to: JobState): void {

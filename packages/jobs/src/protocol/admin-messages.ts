@@ -61,6 +61,29 @@ export interface WorkerView {
   readonly lagMs: number;
 }
 
+/** The bounded tables of a leader. */
+export type LeaderTable =
+  | 'jobs'
+  | 'jobBytes'
+  | 'dead'
+  | 'deadBytes'
+  | 'keys'
+  | 'producers'
+  | 'policies'
+  | 'results'
+  | 'resultBytes';
+
+export interface TableUse {
+  readonly used: number;
+  readonly max: number;
+}
+
+/** The part of a table that one identity uses, and its quota. */
+export interface QuotaUse extends TableUse {
+  readonly identity: string;
+  readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes'>;
+}
+
 /** A limit that is reached, or another reason why submits are refused. */
 export interface RefusalReason {
   readonly code: RefusalCode;
@@ -91,6 +114,10 @@ export interface LeaderOverview {
   readonly keys: number;
   /** Submits are refused until its disk has more space. */
   readonly diskLow: boolean;
+  /** Use and limit of every table. */
+  readonly tables: Readonly<Record<LeaderTable, TableUse>>;
+  /** Identities at four fifths of a quota or above. */
+  readonly nearQuotas: readonly QuotaUse[];
   /** Why submits are refused now, all or those of some kind. Empty: they are taken. */
   readonly refusing: readonly RefusalReason[];
   readonly log: LogUse;

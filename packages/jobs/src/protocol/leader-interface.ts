@@ -14,6 +14,10 @@ import type {
  * `job.submit.{group}`.
  */
 export interface PeerAccess {
+  /** Its part of the shared tables is counted by this name. */
+  readonly identity: string;
+  /** Whether the identity may submit so many jobs now; they count against its rate. */
+  takeSubmits?(jobs: number): boolean;
   permits(action: PeerAction, subject: string): boolean;
   /** Whether jobs of that client are this peer's own. */
   owns(client: string): boolean;
@@ -27,6 +31,8 @@ export interface PeerPort<Message> {
   readonly ref: AnyRef;
   /** Everything is allowed, unless given. */
   readonly access?: PeerAccess | undefined;
+  /** The most attempts a worker may have at once, as its connection announced. */
+  readonly creditMax?: number | undefined;
   /** It reads stored payloads by itself while it writes them. */
   readonly streams?: boolean | undefined;
   write(message: Message): void;

@@ -14,9 +14,14 @@ export function authenticatedName({ authMethod, identityName }: HandshakeResult,
  * The rights of a connection's identity. Undefined where the operating system is the guard and all is
  * allowed.
  */
-export function accessOf({ authMethod, identity, identityName }: HandshakeResult): PeerAccess | undefined {
+export function accessOf(
+  { authMethod, identity, identityName }: HandshakeResult,
+  takeSubmits?: (jobs: number) => boolean,
+): PeerAccess | undefined {
   if (authMethod === 'none' || identity === null) return undefined;
   return {
+    identity: identityName,
+    ...(takeSubmits === undefined ? {} : { takeSubmits }),
     permits: (action, on) => identity.permits(action, on),
     owns: (client) => client.slice(0, Math.max(0, client.lastIndexOf('/'))) === identityName,
   };

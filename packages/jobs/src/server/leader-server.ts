@@ -4,6 +4,7 @@ import {
   type Address,
   type Compression,
   type IdentityStore,
+  isLocal,
   Listener,
   type ListenerAuth,
   type ListenerEvent,
@@ -12,6 +13,7 @@ import {
   nodeNet,
   type Profile,
   type TransportLimits,
+  transportLimits,
 } from '@troupe/transport';
 import { JobDefinitionError } from '../jobs-error.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
@@ -75,6 +77,16 @@ const KNOWN = {
   net: object,
 } satisfies Readonly<Record<keyof LeaderServerOptions, OptionRule>>;
 
+/** The limits that the listener will have. */
+function transportLimitsOf({
+  address,
+  profile,
+  transportLimits: changes,
+}: LeaderServerOptions): TransportLimits {
+  const isTrusted = address === undefined || isLocal(address);
+  return transportLimits(profile ?? (isTrusted ? 'trusted' : 'public'), changes);
+}
+
 /** Opens the log, reads it to its end, and only then listens. */
 export async function startLeader(options: LeaderServerOptions): Promise<LeaderServer> {
   checkOptions('startLeader', options, KNOWN, ['onFatal']);
@@ -126,13 +138,15 @@ export class LeaderServer implements AsyncDisposable {
 
   async listen(): Promise<void> {
     const payloads = await this.system.ask(this.leader).payloads();
-    const { address, profile, auth, tls, insecure, onEvent, net = nodeNet, transportLimits } = this.options;
+    const { address, profile, auth, tls, insecure, onEvent, net = nodeNet } = this.options;
+    const rates = transportLimitsOf(this.options);
     const sessions = new SessionFactory({
       system: this.system,
       spawn: this.spawnSession as SpawnSession,
       leader: this.leader.tell,
       host: this.host,
       messageLimits: this.messageLimits(),
+      submitRate: { perSecond: rates.submitsPerSecond, burst: rates.submitsBurst },
       waitingBytesMax: WAITING_BYTES_MAX,
       compress: this.options.compress,
       payloads,
@@ -146,7 +160,7 @@ export class LeaderServer implements AsyncDisposable {
         auth,
         tls,
         insecure,
-        limits: { bodyBytesMax: this.messageLimits().payloadBytesMax, ...transportLimits },
+        limits: { bodyBytesMax: this.messageLimits().payloadBytesMax, ...this.options.transportLimits },
         onConnection: sessions.create,
         onListening: (at) => {
           this.bound = at;

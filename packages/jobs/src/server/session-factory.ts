@@ -1,5 +1,5 @@
 import type { ActorRef, ActorSystem, Host } from '@troupe/core';
-import type { Compression, Connection, ConnectionHandler } from '@troupe/transport';
+import { type Compression, type Connection, type ConnectionHandler, SubmitQuota } from '@troupe/transport';
 import type { PayloadStore } from '../job/payload-store.js';
 import type { ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
@@ -20,6 +20,8 @@ export interface SessionFactorySetup {
   readonly host: Host;
   readonly messageLimits: MessageLimits;
   readonly waitingBytesMax: number;
+  /** Jobs that one identity may submit. */
+  readonly submitRate: { readonly perSecond: number; readonly burst: number };
   readonly compress?: Compression | undefined;
   readonly payloads?: PayloadStore | undefined;
 }
@@ -27,6 +29,7 @@ export interface SessionFactorySetup {
 /** Makes the session of every connection: an actor, and the handler for its role and dialect. */
 export class SessionFactory {
   private readonly setup: SessionFactorySetup;
+  private readonly quotas = new Map<string, SubmitQuota>();
 
   constructor(setup: SessionFactorySetup) {
     this.setup = setup;
@@ -54,16 +57,28 @@ export class SessionFactory {
     return dialect === 'full' ? new ClientConnection(setup) : new MinimalClientConnection(setup, host);
   }
 
+  /** One bucket for all connections of an identity. Identities are those of the key file. */
+  private takeSubmitsOf(identityName: string): ((jobs: number) => boolean) | undefined {
+    const { submitRate, host } = this.setup;
+    if (!Number.isFinite(submitRate.perSecond)) return undefined;
+    const known = this.quotas.get(identityName);
+    const quota = known ?? new SubmitQuota(submitRate.perSecond, submitRate.burst, host.now());
+    if (known === undefined) this.quotas.set(identityName, quota);
+    return (jobs) => quota.take(host.now(), jobs);
+  }
+
   private connectionSetup<Out>(
     connection: Connection,
     ref: ActorRef<typeof SessionActor>,
   ): ConnectionSetup<Out> {
     const { system, leader, messageLimits, waitingBytesMax, compress, payloads } = this.setup;
     const streams = connection.handshake.dialect === 'full';
-    const access = accessOf(connection.handshake);
+    const { identityName, creditMax } = connection.handshake;
+    const access = accessOf(connection.handshake, this.takeSubmitsOf(identityName));
     const port = (): PeerPort<Out> => ({
       ref,
       access,
+      creditMax,
       streams,
       write: (message) => ref.tell.deliver(message),
     });

@@ -1,5 +1,6 @@
 import type { Journal, OpenJournal } from '@troupe/jobs';
 import { type MemoryLog, memoryJournal } from '@troupe/jobs/testing';
+import type { SubmitQuota } from '@troupe/transport';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import type { JobPolicy } from '#src/job/job-policy.js';
 import type { JobsHost } from '#src/jobs-host.js';
@@ -11,6 +12,7 @@ import type { WorkerSession } from '#src/leader/sessions/worker-session.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
+import type { PeerAccess } from '#src/protocol/leader-interface.js';
 import type {
   Assignment,
   AttemptEnd,
@@ -172,6 +174,22 @@ export class LeaderHarness {
     return new FakeClient(this, name, token);
   }
 
+  /** A client whose connection has proved an identity. */
+  keyedClient(
+    identity: string,
+    options: { token?: string; exec?: string; rate?: SubmitQuota } = {},
+  ): FakeClient {
+    const { token = 't1', exec = 'one', rate } = options;
+    const access: PeerAccess = {
+      identity,
+      permits: () => true,
+      owns: () => true,
+      takeSubmits: (jobs) => rate?.take(this.now, jobs) ?? true,
+    };
+    const policy = policyOf(exec, { doneMs: 1e6, deadMs: 1e6 });
+    return new FakeClient(this, `${identity}/c`, token, policy, access);
+  }
+
   worker(options: Partial<FakeWorkerOptions> = {}): FakeWorker {
     return new FakeWorker(this, {
       name: 'w',
@@ -202,13 +220,14 @@ export class FakeClient {
     client: string,
     token: string,
     policy: JobPolicy = policyOf('one', { doneMs: 1e6, deadMs: 1e6 }),
+    access?: PeerAccess,
   ) {
     this.harness = harness;
     const write = (message: ToClient): void => {
       this.received.push(message);
       this.onReceived(message);
     };
-    this.session = harness.leader.openClient({ client, token }, { write });
+    this.session = harness.leader.openClient({ client, token }, { write, access });
     harness.settle();
     this.write({ kind: 'define', ref: 1, policy });
   }
@@ -248,6 +267,8 @@ interface FakeWorkerOptions {
   readonly patterns: readonly string[];
   readonly held: readonly AttemptRef[];
   readonly heartbeatToken?: string;
+  readonly creditMax?: number;
+  readonly access?: PeerAccess;
 }
 
 /** One worker session, driven by the test. */
@@ -274,6 +295,8 @@ export class FakeWorker {
         credit: { jobs: this.granted, bytes: 1_000_000 },
       },
       {
+        creditMax: options.creditMax,
+        access: options.access,
         write: (message) => {
           this.received.push(message);
           this.onReceived(message);

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
+import { IdentityUsages } from '#src/ledger/identity-usage.js';
 import { KeyWindow } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
@@ -81,6 +82,30 @@ ledgers('a snapshot and the records after it give the same state as all the reco
       assert.ok(again.balanced);
     }),
     { numRuns: 200 },
+  );
+});
+
+/** The use of every identity, counted anew. */
+function recounted(ledger: Ledger): unknown {
+  const usages = new IdentityUsages();
+  for (const { client } of ledger.producers.values()) usages.of(client).producers += 1;
+  for (const { client, state, policy, payload } of ledger.jobs.values()) {
+    if (state === 'dead') usages.addDead(client, policy.exec, payload.length);
+    if (state !== 'queued' && state !== 'running') continue;
+    usages.of(client).jobs += 1;
+    usages.of(client).jobBytes += payload.length;
+  }
+  return usages;
+}
+
+ledgers('the use of every identity is that of its jobs and producers, also after a snapshot', () => {
+  void fc.assert(
+    fc.property(histories, (random) => {
+      const [live] = applyRandom(random);
+      assert.equal(live.usages, recounted(live));
+      assert.equal(reload(live).usages, recounted(live));
+    }),
+    { numRuns: 100 },
   );
 });
 

@@ -62,6 +62,13 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, random: read
 }
 
 function enqueue(ledger: Ledger, at: number, seq: number, detail: number): LedgerRecord {
+  const known = [...ledger.producers.values()].at(-1);
+  // A leader stages no submit of a producer that was silent for the key window.
+  if (known === undefined || known.lastAt + ledger.limits.keyWindowMs <= at) {
+    const producer = ledger.nextProducer;
+    return { type: 'producer', at, producer, client: 'ann', token: `t${producer}` };
+  }
+  const producer = known.no;
   const job = ledger.nextJob;
   const payload = 'p'.repeat(Math.floor(detail * 60));
   const from = {
@@ -72,10 +79,10 @@ function enqueue(ledger: Ledger, at: number, seq: number, detail: number): Ledge
   const low = Math.max(0, seq - 1 - Math.floor(detail * 5));
   if (detail < 0.9) {
     const key = detail < 0.4 ? `k${job}` : '';
-    return { type: 'enqueue', at, producer: 1, seq, low, job, key, ...from };
+    return { type: 'enqueue', at, producer, seq, low, job, key, ...from };
   }
   const jobs = [0, 1, 2].map((i) => ({ job: job + i, key: '', ...from }));
-  return { type: 'enqueue_all', at, producer: 1, seq, low, jobs };
+  return { type: 'enqueue_all', at, producer, seq, low, jobs };
 }
 
 function pick(ledger: Ledger, state: Job['state'], which: number): Job | undefined {

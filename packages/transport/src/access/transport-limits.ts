@@ -24,7 +24,7 @@ export interface TransportLimits {
   readonly connectionsMax: number;
   readonly connectionsPerIdentityMax: number;
   readonly authFailuresPerMinuteMax: number;
-  /** Time for which an address with too many failures is refused. */
+  /** Time for which the failures of an address with too many of them are answered late. */
   readonly authPenaltyMs: number;
   /** From the first byte of a frame to its last, for each MiB begun. */
   readonly frameMs: number;
@@ -43,7 +43,9 @@ export interface TransportLimits {
   readonly inFlightMax: number;
   readonly inFlightBytesMax: number;
   readonly creditMax: number;
-  /** SubmitJob frames a second for one identity; `Infinity`: no limit. */
+  /** Events about peers that were refused or broke off before they were known. */
+  readonly eventsPerSecondMax: number;
+  /** Jobs a second that one identity may submit to a leader; `Infinity`: no limit. */
   readonly submitsPerSecond: number;
   readonly submitsBurst: number;
 }
@@ -80,6 +82,7 @@ const PUBLIC: TransportLimits = Object.freeze({
   inFlightMax: 1_024,
   inFlightBytesMax: 8 * MIB,
   creditMax: 1_024,
+  eventsPerSecondMax: 20,
   submitsPerSecond: 10_000,
   submitsBurst: 20_000,
 });

@@ -65,6 +65,8 @@ export class ConnectionProtocol implements FrameSink {
   private readonly errorQuota = new ErrorQuota();
   private current: ProtocolState = 'handshake';
   private minimal = false;
+  /** Written when the time of the handshake is over; frames of the peer are ignored until then. */
+  private delayedRefusal: (HandshakeStep & { readonly kind: 'refuse' }) | null = null;
   private now = 0;
   private pings = 0;
 
@@ -116,6 +118,8 @@ export class ConnectionProtocol implements FrameSink {
       case 'SLOW_READER':
         return this.close({ kind: 'slow-reader' }, 'destroy');
       case 'AUTH_TIMEOUT':
+        if (this.delayedRefusal !== null)
+          return this.refuse(this.delayedRefusal.errorName, this.delayedRefusal.cause);
         if (!this.options.handshake.helloSeen)
           return this.close({ kind: 'unknown-protocol', cause: 'no Hello in time' }, 'destroy');
         return this.refuse('AUTH_TIMEOUT', 'no Welcome in time');
@@ -210,6 +214,7 @@ export class ConnectionProtocol implements FrameSink {
   }
 
   private onHandshakeFrame(type: number, payload: Buffer): void {
+    if (this.delayedRefusal !== null) return;
     const error =
       this.options.side === 'dialer' && type === FrameType.Error ? decodeWireError(payload) : null;
     if (error !== null) return this.close({ kind: 'peer-error', error }, 'close');
@@ -221,7 +226,9 @@ export class ConnectionProtocol implements FrameSink {
       case 'ready':
         return this.becomeReady(step.result, step.welcome);
       case 'refuse':
-        return this.refuse(step.errorName, step.cause);
+        if (step.isDelayed !== true) return this.refuse(step.errorName, step.cause);
+        this.delayedRefusal = step;
+        return;
       case 'drop':
         return this.close({ kind: 'unknown-protocol', cause: step.cause }, 'destroy');
       default:

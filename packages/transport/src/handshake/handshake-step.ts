@@ -8,6 +8,8 @@ export type HandshakeStep =
       readonly kind: 'refuse';
       readonly errorName: 'PROTOCOL' | 'AUTH_FAILED' | 'VERSION' | 'TOO_MANY_CONNECTIONS';
       readonly cause: string;
+      /** Answered only when the time of the handshake is over: the address guesses too often. */
+      readonly isDelayed?: boolean;
     }
   /** Another protocol, or a peer that must not learn that this one is served: no Error is sent. */
   | { readonly kind: 'drop'; readonly cause: string };

@@ -41,10 +41,12 @@ export interface ListenerHandshakeOptions {
   /** Checked last before Welcome: false where this identity has its maximum of connections. */
   readonly hasRoom: (identity: Identity) => boolean;
   /** Authentication has failed. */
-  readonly onFailure: () => void;
+  readonly onFailure: () => boolean;
 }
 
 const CONNECTION_ID_BYTES = 16;
+
+const NO_METHOD = 'method not offered';
 
 /**
  * The listener's half of the handshake: a frame in, a step out. A peer without a key costs at most one HMAC.
@@ -64,8 +66,9 @@ export class ListenerHandshake {
 
   receive(type: number, payload: Buffer): HandshakeStep {
     const step = this.received === null ? this.onHello(type, payload) : this.onAuth(type, payload);
-    if (step.kind === 'refuse' && step.errorName === 'AUTH_FAILED') this.options.onFailure();
-    return step;
+    // A hello without a key is no guess.
+    const isGuess = step.kind === 'refuse' && step.errorName === 'AUTH_FAILED' && step.cause !== NO_METHOD;
+    return isGuess && this.options.onFailure() ? { ...step, isDelayed: true } : step;
   }
 
   private onHello(type: number, payload: Buffer): HandshakeStep {
@@ -77,7 +80,7 @@ export class ListenerHandshake {
     this.received = { type, payload: Buffer.from(payload), hello, challenge };
     if (hello.versionMin > PROTOCOL_VERSION || hello.versionMax < PROTOCOL_VERSION)
       return refuse('VERSION', 'no common version');
-    if (!hello.methods.includes(this.options.auth.kind)) return refuse('AUTH_FAILED', 'method not offered');
+    if (!hello.methods.includes(this.options.auth.kind)) return refuse('AUTH_FAILED', NO_METHOD);
     switch (this.options.auth.kind) {
       case 'none':
         return this.welcome('none', LOCAL_IDENTITY, null);

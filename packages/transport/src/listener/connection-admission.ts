@@ -9,10 +9,10 @@ const FAILED_ADDRESSES_MAX = 4_096;
 interface AuthFailures {
   since: number;
   count: number;
-  refusedUntil: number;
+  delayedUntil: number;
 }
 
-/** Connection limits by listener, address and identity, and penalties for failed authentication. */
+/** Connection limits by listener, address and identity, and delays for failed authentication. */
 export class ConnectionAdmission {
   private readonly limits: TransportLimits;
   private readonly unauthenticatedByAddress = new Map<string, number>();
@@ -34,11 +34,9 @@ export class ConnectionAdmission {
     return this.unauthenticatedTotal;
   }
 
-  /** 'accept' counts the socket: `closed` must follow. 'drop': the address is under a penalty, no Error. */
-  accept(remote: string, now: number): 'accept' | 'reject' | 'drop' {
+  /** 'accept' counts the socket: `closed` must follow. */
+  accept(remote: string): 'accept' | 'reject' {
     const key = addressKey(remote);
-    const failures = this.authFailures.get(key);
-    if (failures !== undefined && now < failures.refusedUntil) return 'drop';
     const here = this.unauthenticatedByAddress.get(key) ?? 0;
     const { connectionsMax, unauthenticatedMax, unauthenticatedPerAddressMax } = this.limits;
     if (
@@ -89,19 +87,27 @@ export class ConnectionAdmission {
     return sum;
   }
 
-  authFailed(remote: string, now: number): void {
+  /**
+   * True: the address has failed too often, and its failures are answered late. It is not refused: a valid
+   * key may be behind the same address.
+   */
+  authFailed(remote: string, now: number): boolean {
     const key = addressKey(remote);
     const known = this.authFailures.get(key);
     const failures =
       known !== undefined && now - known.since < MINUTE_MS
         ? known
-        : { since: now, count: 0, refusedUntil: 0 };
+        : { since: now, count: 0, delayedUntil: known?.delayedUntil ?? 0 };
     failures.count += 1;
     if (failures.count > this.limits.authFailuresPerMinuteMax)
-      failures.refusedUntil = now + this.limits.authPenaltyMs;
+      failures.delayedUntil = now + this.limits.authPenaltyMs;
     this.authFailures.delete(key);
     this.authFailures.set(key, failures);
-    if (this.authFailures.size <= FAILED_ADDRESSES_MAX) return;
+    if (this.authFailures.size > FAILED_ADDRESSES_MAX) this.removeOldest();
+    return now < failures.delayedUntil;
+  }
+
+  private removeOldest(): void {
     for (const oldest of this.authFailures.keys()) {
       this.authFailures.delete(oldest);
       return;

@@ -11,6 +11,7 @@ import type { Clock } from '../net/clock.js';
 import type { Address, ListenHandler, ListenTls, Net, NetServer, NetSocket } from '../net/net-interface.js';
 import { ListenError } from '../transport-error.js';
 import { ConnectionAdmission } from './connection-admission.js';
+import { EventLimit } from './event-limit.js';
 import { FramePermission } from './frame-permission.js';
 
 export interface ListenerOptions {
@@ -38,7 +39,7 @@ export interface ListenerOptions {
 
 /** For logs and metrics. Texts of a peer are escaped. */
 export type ListenerEvent =
-  | { readonly kind: 'refused'; readonly remote: string; readonly cause: 'limits' | 'penalty' }
+  | { readonly kind: 'refused'; readonly remote: string; readonly cause: 'limits' | 'draining' }
   | { readonly kind: 'tls-failed'; readonly remote: string; readonly error: Error }
   | {
       readonly kind: 'closed';
@@ -46,6 +47,8 @@ export type ListenerEvent =
       readonly identityName: string | null;
       readonly reason: CloseReason;
     }
+  /** So many events about refused or broken peers were left out: more came than `eventsPerSecondMax`. */
+  | { readonly kind: 'events-left-out'; readonly count: number }
   | { readonly kind: 'insecure'; readonly address: string }
   | { readonly kind: 'failed'; readonly error: Error };
 
@@ -65,6 +68,7 @@ export class Listener implements ListenHandler {
   private readonly options: ListenerOptions;
   private readonly admission: ConnectionAdmission;
   private readonly framePermission: FramePermission;
+  private readonly eventLimit: EventLimit;
   private readonly servesMinimal: boolean;
   private readonly ready = new Set<Connection>();
   private readonly inHandshake = new Set<Connection>();
@@ -92,7 +96,8 @@ export class Listener implements ListenHandler {
     this.auth = auth;
     this.servesMinimal = options.servesMinimal ?? (profile === 'trusted' && auth.kind === 'none');
     this.admission = new ConnectionAdmission(this.limits);
-    this.framePermission = new FramePermission(this.limits, options.actions ?? new Map());
+    this.eventLimit = new EventLimit(this.limits.eventsPerSecondMax);
+    this.framePermission = new FramePermission(options.actions ?? new Map());
     this.server = options.net.listen({ address, tls, tlsHandshakeMs: this.limits.tlsHandshakeMs }, this);
     if (!isLocal(address) && options.insecure === true) this.warnInsecure(address);
   }
@@ -158,10 +163,9 @@ export class Listener implements ListenHandler {
   }
 
   admit(remote: string): 'accept' | 'reject' | 'drop' {
-    const verdict =
-      this.drainTimer === null ? this.admission.accept(remote, this.options.clock.now()) : 'drop';
+    const verdict = this.drainTimer === null ? this.admission.accept(remote) : 'drop';
     if (verdict !== 'accept') {
-      this.options.onEvent?.({ kind: 'refused', remote, cause: verdict === 'reject' ? 'limits' : 'penalty' });
+      this.reportPeer({ kind: 'refused', remote, cause: verdict === 'reject' ? 'limits' : 'draining' });
     }
     return verdict;
   }
@@ -170,7 +174,7 @@ export class Listener implements ListenHandler {
 
   onTlsFailed(remote: string, error: Error): void {
     this.admission.closed(remote, null);
-    this.options.onEvent?.({ kind: 'tls-failed', remote, error });
+    this.reportPeer({ kind: 'tls-failed', remote, error });
     this.finishDrain();
   }
 
@@ -210,12 +214,23 @@ export class Listener implements ListenHandler {
         this.inHandshake.delete(connection);
         this.ready.delete(connection);
         this.admission.closed(socket.remote, identityName);
-        this.options.onEvent?.({ kind: 'closed', remote: socket.remote, identityName, reason });
+        const event = { kind: 'closed', remote: socket.remote, identityName, reason } as const;
+        // A peer that was known and left is no flood.
+        if (identityName !== null && reason.kind !== 'refused') this.options.onEvent?.(event);
+        else this.reportPeer(event);
         this.finishDrain();
       },
     });
     this.inHandshake.add(connection);
     connection.begin(null);
+  }
+
+  /** Events that a hostile peer can cause at will are bounded. */
+  private reportPeer(event: ListenerEvent): void {
+    const { onEvent, clock } = this.options;
+    if (onEvent === undefined) return;
+    const onLeftOut = (count: number): void => onEvent({ kind: 'events-left-out', count });
+    if (this.eventLimit.admits(clock.now(), onLeftOut)) onEvent(event);
   }
 
   private closeAll(): void {

@@ -1,4 +1,4 @@
-/** A token bucket for the SubmitJob frames of one identity. */
+/** A token bucket for the jobs that one identity submits. */
 export class SubmitQuota {
   private readonly perMs: number;
   private readonly burst: number;
@@ -12,11 +12,12 @@ export class SubmitQuota {
     this.filledAt = now;
   }
 
-  take(now: number): boolean {
+  /** A batch larger than what is left is taken where there is anything left, and its rest is owed. */
+  take(now: number, jobs = 1): boolean {
     this.tokens = Math.min(this.burst, this.tokens + (now - this.filledAt) * this.perMs);
     this.filledAt = now;
     if (this.tokens < 1) return false;
-    this.tokens -= 1;
+    this.tokens -= jobs;
     return true;
   }
 }

@@ -124,9 +124,14 @@ page('the limits are those of the profiles', () => {
       256,
     ],
     [
-      '| SubmitJob per identity | 10,000/s, burst 20,000 | – |',
+      '| jobs submitted per identity, by single submits and batches | 10,000/s, burst 20,000 | – |',
       transportLimits('public').submitsBurst,
       20_000,
+    ],
+    [
+      '| bodies put together in memory, per connection / per identity | 16 MiB / 64 MiB | 64 MiB / 256 MiB |',
+      transportLimits('trusted').gatheredBytesPerIdentityMax / MIB,
+      256,
     ],
     ['| handshake / TLS handshake | 2 s / 5 s | 2 s / 5 s |', transportLimits('public').handshakeMs, 2_000],
   ];

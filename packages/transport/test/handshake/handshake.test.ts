@@ -173,7 +173,7 @@ handshake('a proof is valid for one TLS channel only', () => {
       channel: channel(there),
       secureRandom,
       hasRoom: () => true,
-      onFailure: () => undefined,
+      onFailure: () => false,
     });
     const challenge = listener.receive(dialer.helloType, dialer.hello);
     assert.is(challenge.kind, 'reply');
@@ -261,7 +261,7 @@ handshake(
       assert.equal(peer.errors, errors, violation);
       assert.is(peer.closed, closed, violation);
       assert.is(rig.accepted.length, 0, violation);
-      assert.equal(rig.listener.usage, { connections: 0, unauthenticated: 0 }, violation);
+      assert.equal(rig.listener.usage, { connections: 0, unauthenticated: 0, gatheredBytes: 0 }, violation);
     }
   },
 );

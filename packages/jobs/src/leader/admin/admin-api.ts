@@ -11,6 +11,7 @@ import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { JobListing } from './job-listing.js';
 import { refusalReasons } from './refusal-reasons.js';
+import { nearQuotas, tableUses } from './table-usage.js';
 
 type BulkRequest = AdminRequest & { readonly kind: 'redrive' | 'purge' };
 
@@ -30,7 +31,7 @@ export class AdminApi {
     this.context = context;
     this.leaseWatch = leaseWatch;
     this.listing = new JobListing(
-      (job) => this.jobView(job),
+      (job) => (this.isExpired(job) ? undefined : this.jobView(job)),
       (session, call, views) => this.answer(session, call, { kind: 'jobs', views }),
     );
   }
@@ -47,7 +48,7 @@ export class AdminApi {
         return this.cancel(session, call, request.job, request.reason);
       case 'inspect': {
         const job = this.context.ledger.jobs.get(request.job);
-        if (job === undefined || !session.permits('observe', job))
+        if (job === undefined || this.isExpired(job) || !session.permits('observe', job))
           return this.answer(session, call, { kind: 'unknown', job: request.job });
         return this.answer(session, call, { kind: 'job', view: this.jobView(job) });
       }
@@ -70,7 +71,7 @@ export class AdminApi {
   private cancel(session: ClientSession, call: number, no: number, reason: string): void {
     const { ledger } = this.context;
     const job = ledger.jobs.get(no);
-    if (job === undefined || !session.permits('cancel', job))
+    if (job === undefined || this.isExpired(job) || !session.permits('cancel', job))
       return this.answer(session, call, { kind: 'unknown', job: no });
     if (job.pending) return this.context.whenApplied(() => this.cancel(session, call, no, reason));
     if (job.end !== undefined) return this.answer(session, call, { kind: 'cancelled', state: job.state });
@@ -92,7 +93,8 @@ export class AdminApi {
   private deadAmong(session: ClientSession, numbers: readonly number[]): LeaderJob[] {
     const jobs = new Set(numbers.map((no) => this.context.ledger.jobs.get(no)));
     return [...jobs].filter(
-      (job): job is LeaderJob => job?.state === 'dead' && session.permits('admin', job),
+      (job): job is LeaderJob =>
+        job?.state === 'dead' && !this.isExpired(job) && session.permits('admin', job),
     );
   }
 
@@ -122,10 +124,16 @@ export class AdminApi {
       liveBytes: ledger.liveBytes,
       keys: ledger.keys.size,
       diskLow,
+      tables: tableUses(this.context),
+      nearQuotas: nearQuotas(this.context),
       refusing: refusalReasons(this.context),
       log: this.context.logUse,
       workers: [...fleet.sessions.values()].map((session) => this.workerView(session)),
     };
+  }
+
+  private isExpired(job: LeaderJob): boolean {
+    return this.context.ledger.isExpired(job, this.context.recordTime);
   }
 
   private jobView(job: LeaderJob): JobView {

@@ -24,11 +24,11 @@ interface Listing {
 /** Lists of jobs, made a slice a turn and in turns: a list over a million jobs holds up no other request. */
 export class JobListing {
   private readonly listings = new Ring<Listing>();
-  private readonly viewOf: (job: LeaderJob) => JobView;
+  private readonly viewOf: (job: LeaderJob) => JobView | undefined;
   private readonly onDone: (session: ClientSession, call: number, views: readonly JobView[]) => void;
 
   constructor(
-    viewOf: (job: LeaderJob) => JobView,
+    viewOf: (job: LeaderJob) => JobView | undefined,
     onDone: (session: ClientSession, call: number, views: readonly JobView[]) => void,
   ) {
     this.viewOf = viewOf;
@@ -67,7 +67,10 @@ export class JobListing {
       left -= 1;
       const job = next.value;
       if (job.state !== request.state || !session.permits('observe', job)) continue;
-      views.push(this.viewOf(job));
+      const view = this.viewOf(job);
+      // It is about to be dropped.
+      if (view === undefined) continue;
+      views.push(view);
       left -= VISITS_PER_VIEW;
     }
     this.listings.push(listing);

@@ -21,6 +21,7 @@ export function refusalReasons(context: LeaderContext): RefusalReason[] {
   );
   full('ERR_QUEUE_FULL', 'bytes of payloads', ledger.liveBytes, limits.jobBytesMax);
   full('ERR_DEAD_LETTERS_FULL', 'dead letters', ledger.counts.dead, limits.deadMax);
+  full('ERR_DEAD_LETTERS_FULL', 'bytes of dead letters', ledger.deadBytes, limits.deadBytesMax);
   full('ERR_KEY_WINDOW_FULL', 'idempotency keys', ledger.keys.size, limits.keysMax);
   full('ERR_PRODUCERS_FULL', 'clients that submit', ledger.producers.size, limits.producersMax);
   full('ERR_POLICIES_FULL', 'job definitions', ledger.policies.size, limits.policiesMax);

@@ -8,6 +8,8 @@ import { RecordBatch } from './record-batch.js';
 
 /** More batches than this at the journal gain nothing: it writes one at a time and joins those that wait. */
 const JOURNAL_BATCHES_MAX = 8;
+/** Jobs that the records of one batch change. */
+const BATCH_CHANGES_MAX = 4_096;
 
 /**
  * The middle of validate → **append → durable** → apply → act. The records of a turn are appended as the turn
@@ -15,6 +17,8 @@ const JOURNAL_BATCHES_MAX = 8;
  */
 export class JournalWriter<From> {
   private filling = new RecordBatch<From>();
+  /** Batches that are full and not at the journal yet. */
+  private readonly full = new Ring<RecordBatch<From>>();
   private readonly atJournal = new Ring<RecordBatch<From>>();
   private readonly spare: RecordBatch<From>[] = [];
   private failed = false;
@@ -37,17 +41,28 @@ export class JournalWriter<From> {
   }
 
   get isIdle(): boolean {
-    return this.atJournal.size === 0 && this.filling.size === 0;
+    return this.atJournal.size === 0 && this.full.size === 0 && this.filling.size === 0;
   }
 
   stage(record: LedgerRecord, from: From | undefined, tag: number): void {
+    // A batch is applied in one go when it is durable, so it must not hold too much.
+    if (this.filling.changes >= BATCH_CHANGES_MAX) {
+      this.full.push(this.filling);
+      this.filling = this.spare.pop() ?? new RecordBatch();
+    }
     this.filling.add(record, from, tag);
   }
 
   flush(now: number): void {
-    if (this.filling.size === 0 || this.atJournal.size >= JOURNAL_BATCHES_MAX || this.failed) return;
-    const batch = this.filling;
-    this.filling = this.spare.pop() ?? new RecordBatch();
+    while (this.atJournal.size < JOURNAL_BATCHES_MAX && !this.failed) {
+      const batch = this.full.shift() ?? this.filling;
+      if (batch.size === 0) return;
+      if (batch === this.filling) this.filling = this.spare.pop() ?? new RecordBatch();
+      this.append(batch, now);
+    }
+  }
+
+  private append(batch: RecordBatch<From>, now: number): void {
     batch.appendedAt = now;
     this.atJournal.push(batch);
     const appended = (error: Error | null, firstLsn: number): void => this.appended(error, firstLsn);

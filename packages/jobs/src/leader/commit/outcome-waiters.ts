@@ -10,7 +10,8 @@ export type OutcomeWaiters = ClientSession | ClientSession[];
 /** Sends the outcome to a session: at once if the job has ended, otherwise when it does. */
 export function awaitOutcome(context: LeaderContext, no: number, session: ClientSession): void {
   const known = context.ledger.jobs.get(no);
-  const job = known !== undefined && session.permits('observe', known) ? known : undefined;
+  const isThere = known !== undefined && !context.ledger.isExpired(known, context.recordTime);
+  const job = isThere && session.permits('observe', known) ? known : undefined;
   if (job !== undefined && job.end === undefined) {
     addWaiter(job, session);
     return;

@@ -15,6 +15,8 @@ const KEPT_RECORDS_MAX = 65_536;
  */
 export class RecordBatch<From> {
   size = 0;
+  /** Jobs that the records change: those of a list count each. */
+  changes = 0;
   private records: (LedgerRecord | undefined)[] = [];
   private sources: (From | undefined)[] = [];
   private tags: number[] = [];
@@ -39,6 +41,7 @@ export class RecordBatch<From> {
     this.sources[size] = from;
     this.tags[size] = tag;
     this.size = size + 1;
+    this.changes += 'jobs' in record ? record.jobs.length : 1;
     if (this.writer.length - this.entryStart >= ENTRY_BYTES) this.endEntry();
   }
 
@@ -76,6 +79,7 @@ export class RecordBatch<From> {
       this.sources.fill(undefined, 0, this.size);
     }
     this.size = 0;
+    this.changes = 0;
     this.entryEndRecords.length = 0;
     this.entryEndBytes.length = 0;
     this.stored.clear();

@@ -7,6 +7,9 @@ import type { ExecQueue } from './exec-queue.js';
 const IN_BATCH = { batchContinues: true };
 const ALONE = { batchContinues: false };
 
+/** Jobs that are assigned in one turn. */
+const ASSIGNED_PER_TURN = 4_096;
+
 /** Matches queued jobs with the credit of workers, whichever came first. */
 export class Dispatcher {
   private readonly context: LeaderContext;
@@ -22,15 +25,16 @@ export class Dispatcher {
     this.onDue = onDue;
   }
 
-  /** Runs at the end of every turn. */
-  dispatch(): void {
+  /** Runs at the end of every turn. True: there is more to assign. */
+  dispatch(): boolean {
     const { context } = this;
     const { queues, fleet, ledger } = context;
     const now = context.recordTime;
     queues.promote(now);
     const stalled: ExecQueue[] = [];
     fleet.startRound();
-    while (fleet.hasCredit && !context.draining) {
+    let left = ASSIGNED_PER_TURN;
+    while (left > 0 && fleet.hasCredit && !context.draining) {
       const queue = queues.takeQueue();
       if (queue === undefined) break;
       const no = queues.peek(queue);
@@ -44,12 +48,14 @@ export class Dispatcher {
         stalled.push(queue);
         continue;
       }
+      left -= 1;
       this.attempts.assign(no, bytes, session);
       queues.take(queue, !isAlone && fleet.batchContinues ? IN_BATCH : ALONE);
       queues.returnQueue(queue);
     }
     for (const queue of stalled) queues.returnQueue(queue);
     this.armDueTimer(now);
+    return left === 0;
   }
 
   /** Whether the job is still to be assigned. A queued job with a pending record is being cancelled. */

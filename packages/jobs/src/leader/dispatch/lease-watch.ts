@@ -9,6 +9,9 @@ import type { Lease } from './lease.js';
 /** Heartbeats that may be missed before silence means anything. */
 const SILENT_HEARTBEATS = 3;
 
+/** Leases of a lost worker that one check ends. */
+const ENDED_PER_CHECK = 2_048;
+
 /** Checks every worker once a tick: is it silent, blocked or gone, has an attempt run too long (ADR 0404). */
 export class LeaseWatch {
   private readonly context: LeaderContext;
@@ -136,10 +139,16 @@ export class LeaseWatch {
     observe?.({ kind: 'worker', worker: session.name, liveness: 'gone' });
   }
 
-  /** The attempts of a lost worker count as crashes, unless it was the leader that went away. */
+  /**
+   * The attempts of a lost worker count as crashes, unless it was the leader that went away. The rest of a
+   * long list ends with the next checks.
+   */
   endLeases(session: WorkerSession): void {
+    let left = ENDED_PER_CHECK;
     for (const lease of session.leases) {
       if (lease.job.pending) continue;
+      if (left === 0) return;
+      left -= 1;
       const message = `worker ${session.worker} went away while the job ran`;
       if (session.fromBeforeRestart) this.attempts.stageEnd(lease, 'released', undefined);
       else this.attempts.stageEnd(lease, 'crashed', { name: 'WorkerLost', message });

@@ -10,8 +10,18 @@ export interface LeaderLimits extends LedgerLimits {
   readonly payloadBytesMax: number;
   readonly keysMax: number;
   readonly deadMax: number;
+  /** The payloads of dead letters together. */
+  readonly deadBytesMax: number;
   readonly producersMax: number;
   readonly policiesMax: number;
+  /** The part of each table that one identity may use. Without keys all clients together are one identity. */
+  readonly jobsPerIdentityMax: number;
+  readonly jobBytesPerIdentityMax: number;
+  readonly keysPerIdentityMax: number;
+  readonly deadPerIdentityMax: number;
+  readonly deadBytesPerIdentityMax: number;
+  readonly producersPerIdentityMax: number;
+  readonly policiesPerIdentityMax: number;
   /** Submits one client may have unanswered. */
   readonly outstandingMax: number;
   /** Attempts one client may have running at once. */
@@ -28,8 +38,16 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
   payloadBytesMax: 1024 * 1024,
   keysMax: 1_000_000,
   deadMax: 100_000,
+  deadBytesMax: 256 * 1024 * 1024,
   producersMax: 65_536,
   policiesMax: 16_384,
+  jobsPerIdentityMax: 500_000,
+  jobBytesPerIdentityMax: 256 * 1024 * 1024,
+  keysPerIdentityMax: 250_000,
+  deadPerIdentityMax: 25_000,
+  deadBytesPerIdentityMax: 64 * 1024 * 1024,
+  producersPerIdentityMax: 16_384,
+  policiesPerIdentityMax: 4_096,
   outstandingMax: 16_384,
   clientRunningMax: Number.MAX_SAFE_INTEGER,
   batchMax: 10_000,

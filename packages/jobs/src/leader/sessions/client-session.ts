@@ -49,6 +49,15 @@ export class ClientSession {
     return this.numbering.producer;
   }
 
+  /** Undefined where there are no keys: all clients are one identity, and share the whole tables. */
+  get identity(): string | undefined {
+    return this.port.access?.identity;
+  }
+
+  takeSubmits(jobs: number): boolean {
+    return this.port.access?.takeSubmits?.(jobs) ?? true;
+  }
+
   permitsSubmit(group: string): boolean {
     return this.port.access?.permits('submit', `job.submit.${group}`) ?? true;
   }

@@ -15,6 +15,7 @@ const CHUNK_BYTES = 1024 * 1024;
  */
 export class InlinePayloadPort implements WorkerPort {
   readonly access: WorkerPort['access'];
+  readonly creditMax: WorkerPort['creditMax'];
   private readonly port: WorkerPort;
   private readonly payloads: PayloadStore;
   private readonly onLost: PayloadLost;
@@ -23,6 +24,7 @@ export class InlinePayloadPort implements WorkerPort {
 
   constructor(port: WorkerPort, payloads: PayloadStore, onLost: PayloadLost) {
     this.access = port.access;
+    this.creditMax = port.creditMax;
     this.port = port;
     this.payloads = payloads;
     this.onLost = onLost;

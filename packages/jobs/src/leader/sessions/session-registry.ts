@@ -75,7 +75,7 @@ export class SessionRegistry {
   openWorker(hello: WorkerHello, port: WorkerPort): WorkerSession {
     const { context } = this;
     const session = new WorkerSession(hello, port, context.leaseTime);
-    const problem = helloProblem(hello);
+    const problem = helloProblem(hello) ?? groupProblem(hello, port);
     if (problem !== undefined) {
       this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
       return session;
@@ -233,6 +233,17 @@ function helloProblem(hello: WorkerHello): string | undefined {
   if (!Number.isSafeInteger(bytes) || bytes < 0) return `credit of ${bytes} bytes`;
   const bad = hello.patterns.find((pattern) => !isSubjectPattern(pattern));
   return bad === undefined ? undefined : `'${bad}' is not a subject pattern`;
+}
+
+/**
+ * A rule allows groups. An exec without its group would be taken from every group that the rule allows, also
+ * from a client that has no right to submit to the group the exec was meant for.
+ */
+function groupProblem({ execs }: WorkerHello, { access }: WorkerPort): string | undefined {
+  const bare = access === undefined ? undefined : execs.find((exec) => !exec.includes('/'));
+  return bare === undefined
+    ? undefined
+    : `exec '${bare}' without its group; a worker with a key names group/exec`;
 }
 
 /** A share from 0 to 1, whatever the worker reported. */

@@ -18,6 +18,7 @@ import type { HeartbeatSession } from './heartbeat-session.js';
 
 export interface WorkerPort {
   readonly access?: PeerAccess | undefined;
+  readonly creditMax?: number | undefined;
   write(message: ToWorker): void;
 }
 
@@ -75,6 +76,7 @@ export class WorkerSession {
   dirty = false;
   /** Its index among the sessions with credit, or -1. */
   creditIndex = -1;
+  private readonly creditMax: number;
   private readonly port: WorkerPort;
   private readonly execs: ReadonlySet<string>;
   private readonly patterns: readonly string[];
@@ -100,6 +102,7 @@ export class WorkerSession {
     this.lastReceivedAt = now;
     this.heartbeatToken = hello.heartbeatToken ?? '';
     this.port = port;
+    this.creditMax = port.creditMax ?? Number.POSITIVE_INFINITY;
     this.execs = new Set(hello.execs);
     this.patterns = hello.patterns;
   }
@@ -120,10 +123,8 @@ export class WorkerSession {
   get credit(): number {
     if (!this.open || this.draining || this.liveness !== 'alive') return 0;
     const atWorker = this.spent - this.returned;
-    return Math.max(
-      0,
-      Math.min(this.granted - this.spent, this.slots + this.runTimeEstimate.batchSize - atWorker),
-    );
+    const atOnceMax = Math.min(this.slots + this.runTimeEstimate.batchSize, this.creditMax);
+    return Math.max(0, Math.min(this.granted - this.spent, atOnceMax - atWorker));
   }
 
   /** A report: this many attempts have ended, and ran for `runMs` together where the worker reports that. */

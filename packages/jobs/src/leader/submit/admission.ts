@@ -7,9 +7,11 @@ import type { Refusal, SubmitItem } from '../../protocol/client-messages.js';
 import type { LeaderContext } from '../leader-context.js';
 import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
+import { deadQuotaProblem, jobQuotaProblem, keyQuotaProblem } from './identity-quota.js';
+import { RETRY_AFTER_MS, refusal } from './refusal.js';
+import type { IdentityLoad } from './uncommitted-jobs.js';
 
 const KEY_BYTES_MAX = 512;
-export const RETRY_AFTER_MS = 1_000;
 
 /** `key` is empty where there is none. 'wait': the same key is in an uncommitted job. */
 export type Admission =
@@ -31,10 +33,14 @@ interface UncommittedLoad {
 const ACCEPT: Admission = { verdict: 'accept', key: '' };
 const WAIT: Admission = { verdict: 'wait' };
 
-/** Validates one submit. Pure: a refused submit has changed nothing, so it may be sent again. */
+/**
+ * Validates one submit. `own`: the uncommitted jobs of its identity, where there are keys. Pure: a refused
+ * submit has changed nothing, so it may be sent again.
+ */
 export function admit(
   context: LeaderContext,
   uncommitted: UncommittedLoad,
+  own: IdentityLoad | undefined,
   session: ClientSession,
   item: SubmitItem,
 ): Admission {
@@ -62,6 +68,7 @@ export function admit(
     const known = checkKey(context, uncommitted, key, item);
     if (known !== undefined) return known;
   }
+  const { identity } = session;
   if (context.draining) return refuse('ERR_LEADER_DRAINING', 'the leader is shutting down', RETRY_AFTER_MS);
   if (context.diskLow) return refuse('ERR_DISK_LOW', 'the disk is nearly full', RETRY_AFTER_MS);
   if (context.diskSlow) return refuse('ERR_DISK_SLOW', 'the disk answers too slowly', RETRY_AFTER_MS);
@@ -71,13 +78,13 @@ export function admit(
   const bytes = ledger.liveBytes + uncommitted.bytes + item.payload.length;
   if (bytes > limits.jobBytesMax)
     return refuse('ERR_QUEUE_FULL', `payloads of ${bytes} bytes`, RETRY_AFTER_MS);
-  if (ledger.counts.dead >= limits.deadMax) {
-    return refuse(
-      'ERR_DEAD_LETTERS_FULL',
-      `${ledger.counts.dead} dead letters; redrive or purge`,
-      RETRY_AFTER_MS,
-    );
-  }
+  const beyond =
+    deadQuotaProblem(context, identity, policy.exec) ??
+    (identity === undefined || own === undefined
+      ? undefined
+      : (jobQuotaProblem(context, identity, own, item.payload.length) ??
+        (key === '' ? undefined : keyQuotaProblem(context, identity, own))));
+  if (beyond !== undefined) return { verdict: 'refuse', refusal: beyond };
   return key === '' ? ACCEPT : { verdict: 'accept', key };
 }
 
@@ -89,7 +96,7 @@ function checkKey(
 ): Admission | undefined {
   if (uncommitted.keys.has(key)) return WAIT;
   const entry = context.ledger.keys.get(key);
-  if (entry !== undefined) {
+  if (entry !== undefined && entry.expiresAt > context.recordTime) {
     if (entry.hash === payloadHash('', item.payload)) return { verdict: 'duplicate', key, job: entry.job };
     return refuse('ERR_KEY_CONFLICT', `key '${item.key}' belongs to a job with another payload`, 0);
   }
@@ -119,8 +126,4 @@ function isPayload(value: unknown): boolean {
 
 function refuse(code: RefusalCode, problem: string, retryAfterMs: number): Admission {
   return { verdict: 'refuse', refusal: refusal(code, problem, retryAfterMs) };
-}
-
-export function refusal(code: RefusalCode, problem: string, retryAfterMs: number): Refusal {
-  return { code, problem, retryAfterMs };
 }

@@ -10,6 +10,8 @@ const SWEEP_FROM = 256;
 interface Entry {
   readonly policy: StoredPolicy;
   readonly text: string;
+  /** The identity that announced it first since the leader started, where there are keys. */
+  identity: string | undefined;
   /** Open sessions that may refer to it in a submit. */
   sessions: number;
 }
@@ -22,6 +24,7 @@ export class PolicyRegistry {
   private readonly context: LeaderContext;
   private readonly byNo = new Map<number, Entry>();
   private readonly byText = new Map<string, Entry>();
+  private readonly counts = new Map<string, number>();
   private next: number;
   private sweepFrom = SWEEP_FROM;
 
@@ -37,7 +40,7 @@ export class PolicyRegistry {
 
   /** A session announces a policy under a number of its own. False: there is no room for another policy. */
   define(session: ClientSession, ref: number, policy: JobPolicy): boolean {
-    const entry = this.byText.get(policyText(policy)) ?? this.store(policy);
+    const entry = this.byText.get(policyText(policy)) ?? this.store(policy, session.identity);
     if (entry === undefined) return false;
     entry.sessions += 1;
     this.release(session.policies.get(ref));
@@ -63,18 +66,21 @@ export class PolicyRegistry {
     if (entry !== undefined) entry.sessions -= 1;
   }
 
-  private store(policy: JobPolicy): Entry | undefined {
+  private store(policy: JobPolicy, identity: string | undefined): Entry | undefined {
     const { limits, recordTime } = this.context;
-    if (this.size >= Math.min(this.sweepFrom, limits.policiesMax)) this.sweep();
-    if (this.size >= limits.policiesMax) return undefined;
+    const isAtQuota = (): boolean =>
+      identity !== undefined && (this.counts.get(identity) ?? 0) >= limits.policiesPerIdentityMax;
+    if (this.size >= Math.min(this.sweepFrom, limits.policiesMax) || isAtQuota()) this.sweep();
+    if (this.size >= limits.policiesMax || isAtQuota()) return undefined;
     const no = this.next;
     this.next += 1;
     this.context.stage({ type: 'policy', at: recordTime, no, policy });
-    return this.add(new StoredPolicy(no, policy));
+    if (identity !== undefined) this.counts.set(identity, (this.counts.get(identity) ?? 0) + 1);
+    return this.add(new StoredPolicy(no, policy), identity);
   }
 
-  private add(policy: StoredPolicy): Entry {
-    const entry = { policy, text: policyText(policy), sessions: 0 };
+  private add(policy: StoredPolicy, identity?: string): Entry {
+    const entry: Entry = { policy, text: policyText(policy), identity, sessions: 0 };
     this.byNo.set(policy.no, entry);
     if (!this.byText.has(entry.text)) this.byText.set(entry.text, entry);
     return entry;
@@ -88,6 +94,8 @@ export class PolicyRegistry {
       if (entry.sessions > 0 || ledger.policies.get(no)?.jobs !== 0) continue;
       policies.push(no);
       this.byNo.delete(no);
+      if (entry.identity !== undefined)
+        this.counts.set(entry.identity, (this.counts.get(entry.identity) ?? 1) - 1);
       if (this.byText.get(entry.text) === entry) this.byText.delete(entry.text);
     }
     this.sweepFrom = Math.max(SWEEP_FROM, 2 * this.size);

@@ -23,7 +23,9 @@ export class ProducerRegistry {
   /** A new session of a known producer goes on with its numbering. */
   resume(session: ClientSession): void {
     const known = this.byName.get(nameOf(session.client, session.token));
-    if (known !== undefined && this.isLive(known)) session.numbering = known;
+    if (known === undefined || !this.isLive(known)) return;
+    session.numbering = known;
+    this.countIdentity(session);
   }
 
   /** Before the first submit of a session. False: there is no room for another producer. */
@@ -32,11 +34,12 @@ export class ProducerRegistry {
     if (session.producer !== 0) return true;
     const { ledger, limits } = this.context;
     const known = ledger.producers.size + this.next - ledger.nextProducer;
-    if (known >= limits.producersMax) return false;
+    if (known >= limits.producersMax || this.isAtQuota(session)) return false;
     this.removeExpired();
     const { client, token } = session;
     session.numbering = new Numbering(this.next);
     this.next += 1;
+    this.countIdentity(session);
     this.byName.set(nameOf(client, token), session.numbering);
     this.context.stage({
       type: 'producer',
@@ -46,6 +49,17 @@ export class ProducerRegistry {
       token,
     });
     return true;
+  }
+
+  /** Producers whose record is not durable yet are few: at most one for each session of the identity. */
+  private isAtQuota({ identity }: ClientSession): boolean {
+    if (identity === undefined) return false;
+    const { ledger, limits } = this.context;
+    return ledger.usages.get(identity).producers >= limits.producersPerIdentityMax;
+  }
+
+  private countIdentity({ identity, numbering }: ClientSession): void {
+    if (identity !== undefined) numbering.load ??= this.context.uncommitted.loadOf(identity);
   }
 
   /** Whether the numbers of the session are still valid. */

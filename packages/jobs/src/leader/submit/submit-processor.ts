@@ -10,9 +10,10 @@ import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaderContext, LeaderJob } from '../leader-context.js';
 import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
-import { type Admitted, admit, RETRY_AFTER_MS, refusal } from './admission.js';
+import { type Admitted, admit } from './admission.js';
 import type { ProducerRegistry } from './producer-registry.js';
-import type { UncommittedJobs } from './uncommitted-jobs.js';
+import { RETRY_AFTER_MS, refusal } from './refusal.js';
+import type { IdentityLoad, UncommittedJobs } from './uncommitted-jobs.js';
 
 /**
  * The answers to a submit, kept as the tag of its record: a receipt once it is durable, and perhaps the
@@ -58,10 +59,11 @@ export class SubmitProcessor {
     const problem = this.numberProblem(producer, item.seq, low);
     if (problem !== undefined) return this.refuse(session, item.seq, problem);
     if (this.isRepeated(session, producer, item)) return;
-    const admission = admit(this.context, this.uncommitted, session, item);
+    const admission = admit(this.context, this.uncommitted, this.ownLoad(session), session, item);
     if (admission.verdict === 'wait') return this.retry(session, () => this.submit(session, low, item));
     if (admission.verdict === 'refuse') return this.refuse(session, item.seq, admission.refusal);
     if (admission.verdict === 'duplicate') return this.answerDuplicate(session, item, [admission.job]);
+    if (!session.takeSubmits(1)) return this.refuse(session, item.seq, RATE_EXCEEDED);
     if (session.producer === 0 && !this.producers.register(session))
       return this.refuse(session, item.seq, PRODUCERS_FULL);
     const policy = session.policies.get(item.ref) as StoredPolicy;
@@ -78,7 +80,7 @@ export class SubmitProcessor {
       key: item.key,
       payload: item.payload,
     };
-    if (admission.key !== '') this.uncommitted.keys.add(admission.key);
+    if (admission.key !== '') this.uncommitted.addKey(admission.key, session.identity);
     this.context.stage(record, session, item.wantsOutcome ? RECEIPT_THEN_OUTCOME : RECEIPT_ONLY);
     this.addUncommitted(session, record, policy, item.seq);
   }
@@ -111,12 +113,13 @@ export class SubmitProcessor {
     const admissions = this.admitAll(session, items);
     if (admissions === 'wait') return this.retry(session, () => this.submitAll(session, message));
     if (!Array.isArray(admissions)) return this.refuse(session, seq, admissions);
+    if (!session.takeSubmits(items.length)) return this.refuse(session, seq, RATE_EXCEEDED);
     this.stageAll(session, message, admissions);
   }
 
   /** The record is applied: the client gets its receipt. */
   enqueued(record: EnqueueRecord, job: LeaderJob, session: ClientSession, tag: number, lsn: number): void {
-    this.committed(record, job);
+    this.committed(record, job, session);
     session.addReceipt({ seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined });
     this.context.markDirty(session);
     if (tag === RECEIPT_THEN_OUTCOME) awaitOutcome(this.context, record.job, session);
@@ -125,18 +128,19 @@ export class SubmitProcessor {
   enqueuedAll(record: EnqueueAllRecord, session: ClientSession, tag: number, lsn: number): void {
     const jobs = this.batchJobs.get(record) ?? [];
     for (const submission of record.jobs)
-      this.committed(submission, this.context.ledger.jobs.get(submission.job) as LeaderJob);
+      this.committed(submission, this.context.ledger.jobs.get(submission.job) as LeaderJob, session);
     session.addReceipt({ seq: record.seq, jobs, lsn, duplicate: false, refusal: undefined });
     this.context.markDirty(session);
     if (tag === RECEIPT_THEN_OUTCOME) for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
   /** The record of this job has just been applied, so the ledger has the job. */
-  private committed(submission: Submission, job: LeaderJob): void {
+  private committed(submission: Submission, job: LeaderJob, session: ClientSession): void {
     const worker = this.uncommitted.commitOldest();
     const { exec } = job.policy;
     this.context.observe?.({ kind: 'accepted', job: job.no, exec });
-    if (submission.key !== '') this.uncommitted.keys.delete(windowKey(job.client, exec, submission.key));
+    if (submission.key !== '')
+      this.uncommitted.commitKey(windowKey(job.client, exec, submission.key), session.identity);
     if (worker !== undefined) this.attempts.reserveCommitted(job, worker);
     else if (submission.dueAt !== 0) this.context.queues.add(job, this.context.recordTime);
   }
@@ -183,8 +187,10 @@ export class SubmitProcessor {
     const batchKeys = new Map<string, number>();
     const { jobs, bytes, keys } = this.uncommitted;
     const load = { jobs, bytes, keys };
+    const ownLoad = this.ownLoad(session);
+    const own = ownLoad === undefined ? undefined : { ...ownLoad };
     for (const item of items) {
-      const admission = admit(this.context, load, session, item);
+      const admission = admit(this.context, load, own, session, item);
       if (admission.verdict === 'wait') return 'wait';
       if (admission.verdict === 'refuse') return admission.refusal;
       const hash = admission.key === '' ? 0 : payloadHash('', item.payload);
@@ -195,6 +201,11 @@ export class SubmitProcessor {
       if (admission.key !== '') batchKeys.set(admission.key, hash);
       load.jobs += 1;
       load.bytes += item.payload.length;
+      if (own !== undefined) {
+        own.jobs += 1;
+        own.bytes += item.payload.length;
+        if (admission.key !== '') own.keys += 1;
+      }
       admissions.push(admission);
     }
     const batchBytes = load.bytes - bytes;
@@ -227,7 +238,7 @@ export class SubmitProcessor {
       return this.answerDuplicate(session, { ...message.items[0], seq } as SubmitItem, receiptJobs);
     if (session.producer === 0 && !this.producers.register(session))
       return this.refuse(session, seq, PRODUCERS_FULL);
-    for (const key of batchKeys.keys()) this.uncommitted.keys.add(key);
+    for (const key of batchKeys.keys()) this.uncommitted.addKey(key, session.identity);
     const low = Math.min(message.low, seq - 1);
     const record: EnqueueAllRecord = {
       type: 'enqueue_all',
@@ -285,11 +296,20 @@ export class SubmitProcessor {
     return refusal('ERR_SUBMIT_WINDOW_FULL', problem, RETRY_AFTER_MS);
   }
 
+  private ownLoad({ identity }: ClientSession): IdentityLoad | undefined {
+    return identity === undefined ? undefined : this.uncommitted.loadOf(identity);
+  }
+
   private producerOf(session: ClientSession): Producer | undefined {
     return this.context.ledger.producers.get(session.producer);
   }
 }
 
+const RATE_EXCEEDED = refusal(
+  'ERR_SUBMIT_RATE',
+  'this identity submits more jobs a second than allowed',
+  RETRY_AFTER_MS,
+);
 const PRODUCERS_FULL = refusal(
   'ERR_PRODUCERS_FULL',
   'too many clients that submit are remembered',

@@ -2,9 +2,18 @@
 import { Ring } from '../../collections/ring.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 
+/** The uncommitted jobs of one identity. */
+export interface IdentityLoad {
+  jobs: number;
+  bytes: number;
+  keys: number;
+}
+
 /** The submit numbers of one producer, shared by all its sessions. */
 export class Numbering {
   readonly producer: number;
+  /** Of its identity, where there are keys. */
+  load: IdentityLoad | undefined = undefined;
   /** Numbers whose record is staged and not in the ledger yet. */
   readonly uncommitted = new Set<number>();
   /** Its client has closed: the record that ends the producer is staged. */
@@ -26,6 +35,8 @@ export const UNNUMBERED = new Numbering(0);
 export class UncommittedJobs {
   bytes = 0;
   readonly keys = new Set<string>();
+  /** Identities are those of the key file: their number is bounded. */
+  private readonly loads = new Map<string, IdentityLoad>();
   private first: number;
   private readonly sizes = new Ring<number>();
   private readonly numberings = new Ring<Numbering>();
@@ -51,6 +62,7 @@ export class UncommittedJobs {
     this.numberings.push(numbering);
     this.seqs.push(seq);
     numbering.uncommitted.add(seq);
+    if (numbering.load !== undefined) addLoad(numbering.load, 1, bytes);
     this.workers.push(undefined);
     this.bytes += bytes;
   }
@@ -58,10 +70,30 @@ export class UncommittedJobs {
   /** The oldest job is in the ledger now. Returns the worker that was assigned to it meanwhile. */
   commitOldest(): WorkerSession | undefined {
     this.first += 1;
-    this.bytes -= this.sizes.shift() as number;
+    const bytes = this.sizes.shift() as number;
+    const numbering = this.numberings.shift() as Numbering;
+    this.bytes -= bytes;
     // The jobs of a batch share a number and are committed together.
-    this.numberings.shift()?.uncommitted.delete(this.seqs.shift() as number);
+    numbering.uncommitted.delete(this.seqs.shift() as number);
+    if (numbering.load !== undefined) addLoad(numbering.load, -1, -bytes);
     return this.workers.shift();
+  }
+
+  loadOf(identity: string): IdentityLoad {
+    const known = this.loads.get(identity);
+    if (known !== undefined) return known;
+    const load = { jobs: 0, bytes: 0, keys: 0 };
+    this.loads.set(identity, load);
+    return load;
+  }
+
+  addKey(key: string, identity: string | undefined): void {
+    this.keys.add(key);
+    if (identity !== undefined) this.loadOf(identity).keys += 1;
+  }
+
+  commitKey(key: string, identity: string | undefined): void {
+    if (this.keys.delete(key) && identity !== undefined) this.loadOf(identity).keys -= 1;
   }
 
   contains(job: number): boolean {
@@ -75,4 +107,9 @@ export class UncommittedJobs {
   assignWorker(job: number, session: WorkerSession): void {
     this.workers.put(job - this.first, session);
   }
+}
+
+function addLoad(load: IdentityLoad, jobs: number, bytes: number): void {
+  load.jobs += jobs;
+  load.bytes += bytes;
 }

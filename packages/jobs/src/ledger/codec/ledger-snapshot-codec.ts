@@ -8,7 +8,7 @@ import { LedgerByteReader } from './ledger-byte-reader.js';
 import { readPolicy } from './ledger-record-codec.js';
 import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
 
-const VERSION = 1;
+const VERSION = 2;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
@@ -80,7 +80,6 @@ function encodeHead(ledger: Ledger, out: ByteWriter): void {
   out.byte(VERSION);
   out.text(ledger.tag);
   out.double(ledger.now);
-  out.double(ledger.producerCheckAt);
   out.int(ledger.limits.resultsMax);
   out.int(ledger.limits.resultsBytesMax);
   out.int(ledger.limits.keyWindowMs);
@@ -101,7 +100,6 @@ function decodeHead(ledger: Ledger, read: LedgerByteReader): void {
     throw new LedgerCorruptError(`snapshot: version ${version}, this program reads ${VERSION}`);
   ledger.tag = read.text();
   ledger.now = read.double();
-  ledger.producerCheckAt = read.double();
   ledger.limits = { resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };
   ledger.nextJob = read.int();
   ledger.nextPolicy = read.int();
@@ -145,7 +143,7 @@ function decodeProducer(ledger: Ledger, read: LedgerByteReader): void {
   for (let entries = read.int(); entries > 0; entries -= 1) {
     producer.addSubmit(read.int(), read.int(), producer.low, producer.lastAt);
   }
-  ledger.producers.set(producer.no, producer);
+  ledger.addProducer(producer);
 }
 
 function encodeKey(entry: KeyEntry, out: ByteWriter): void {

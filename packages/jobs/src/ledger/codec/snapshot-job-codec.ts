@@ -124,7 +124,7 @@ function decodeJob(ledger: Ledger, read: LedgerByteReader): Job {
   job.failure = decodeFailure(read);
   job.state = state;
   addToLedger(ledger, job);
-  if (state === 'queued' || state === 'running') ledger.liveBytes += job.payload.length;
+  if (state === 'queued' || state === 'running') ledger.addLive(job);
   else ledger.recordEnd(job, decodeEnd(read));
   return job;
 }

@@ -81,4 +81,13 @@ registries('a session with too many definitions is ended', () => {
   assert.is(client.session.policies.size, 0);
 });
 
+registries('a worker with a key names the group of every exec; one without a key need not', () => {
+  const harness = new LeaderHarness();
+  const access = { identity: 'bob', permits: () => true, owns: () => true };
+  const refused = harness.worker({ execs: ['one'], access }).received[0];
+  assert.is(refused?.kind === 'refused' ? refused.code : '', 'ERR_SESSION_MALFORMED');
+  assert.is(harness.worker({ execs: ['g/one'], access }).received[0]?.kind, 'welcome');
+  assert.is(harness.worker({ execs: ['one'] }).received[0]?.kind, 'welcome');
+});
+
 registries.run();

@@ -107,7 +107,7 @@ codec('a job without its template, and an unknown version, are refused', () => {
     assert.throws(() => load([head as Buffer, out.take()]), corrupt, `form ${form}`);
   }
   const unknown = Buffer.from(head as Buffer);
-  unknown[1] = 2;
+  unknown[1] = 200;
   assert.throws(() => load([unknown]), corrupt);
 });
 

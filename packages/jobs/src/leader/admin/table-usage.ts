@@ -1,0 +1,56 @@
+import type { LeaderTable, QuotaUse, TableUse } from '../../protocol/admin-messages.js';
+import type { LeaderContext } from '../leader-context.js';
+import type { LeaderLimits } from '../options/leader-limits.js';
+
+/** From this part of a quota on, an identity is shown. */
+const SHOWN_FROM = 0.8;
+
+/** Use and limit of every table of the leader. */
+export function tableUses({ ledger, limits }: LeaderContext): Readonly<Record<LeaderTable, TableUse>> {
+  const { queued, running, dead } = ledger.counts;
+  return {
+    jobs: { used: queued + running, max: limits.jobsMax },
+    jobBytes: { used: ledger.liveBytes, max: limits.jobBytesMax },
+    dead: { used: dead, max: limits.deadMax },
+    deadBytes: { used: ledger.deadBytes, max: limits.deadBytesMax },
+    keys: { used: ledger.keys.size, max: limits.keysMax },
+    producers: { used: ledger.producers.size, max: limits.producersMax },
+    policies: { used: ledger.policies.size, max: limits.policiesMax },
+    results: { used: ledger.ended.size, max: limits.resultsMax },
+    resultBytes: { used: ledger.resultBytes, max: limits.resultsBytesMax },
+  };
+}
+
+/** Identities that have most of a quota; none without keys. */
+export function nearQuotas({ ledger, limits }: LeaderContext): readonly QuotaUse[] {
+  const all: QuotaUse[] = [];
+  for (const [identity, usage] of ledger.usages.entries()) {
+    if (identity === '') continue;
+    const { jobs, jobBytes, dead, deadBytes, producers } = usage;
+    const used = { jobs, jobBytes, dead, deadBytes, producers, keys: ledger.keys.countOf(identity) };
+    for (const [table, use] of Object.entries(used) as [keyof typeof used, number][]) {
+      const max = quotaOf(limits, table);
+      if (use >= SHOWN_FROM * max) all.push({ identity, table, used: use, max });
+    }
+  }
+  return all;
+}
+
+function quotaOf(limits: LeaderLimits, table: QuotaUse['table']): number {
+  switch (table) {
+    case 'jobs':
+      return limits.jobsPerIdentityMax;
+    case 'jobBytes':
+      return limits.jobBytesPerIdentityMax;
+    case 'dead':
+      return limits.deadPerIdentityMax;
+    case 'deadBytes':
+      return limits.deadBytesPerIdentityMax;
+    case 'keys':
+      return limits.keysPerIdentityMax;
+    case 'producers':
+      return limits.producersPerIdentityMax;
+    default:
+      return table satisfies never;
+  }
+}
