@@ -63,7 +63,17 @@ export class Asks implements ReplyPort, EnvelopeOwner {
     const signal = options?.signal;
     const cause = sender === undefined ? undefined : this.messageOf(sender);
     const withinMs = options?.withinMs ?? this.withinMs;
-    return this.start(sender, cause, target, handler, payload, withinMs, signal);
+    const { ready } = this.runtime;
+    const { running } = ready;
+    if (sender === undefined || running === sender.slot)
+      return this.start(sender, cause, target, handler, payload, withinMs, signal);
+    // After an `await`: the ask counts as sent by that actor, which may be muted for it.
+    ready.isAfterAwait = true;
+    ready.running = sender.slot;
+    const reply = this.start(sender, cause, target, handler, payload, withinMs, signal);
+    ready.running = running;
+    ready.isAfterAwait = false;
+    return reply;
   }
 
   /** `ctx.tell`: like `tell`, in the name of that actor. */

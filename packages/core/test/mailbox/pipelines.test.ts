@@ -3,7 +3,6 @@ import { type AnyRef, defineActor, type InvokeResult, type Ref, UndeliveredError
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sendAs } from '../internals.js';
 
 const pipelines = suite('pipelines');
 
@@ -264,10 +263,18 @@ function spawnBurster(test: TestSystem, sink: Ref<Stage>) {
         await Promise.resolve();
         for (let n = 0; n < count; n += 1) ctx.tell(sink).put(n);
       },
+      async askAfterAwait(ctx) {
+        ctx.state.begun += 1;
+        await Promise.resolve();
+        ctx
+          .ask(sink)
+          .put(0)
+          .catch(() => undefined);
+      },
       async waitForRoom(ctx) {
         ctx.state.begun += 1;
         await elapse(test, 1);
-        await sendAs(ctx as never, sink).put(0);
+        await ctx.send(sink).put(0);
       },
     },
   });
@@ -288,6 +295,16 @@ pipelines('`ctx.tell` after an await meets the hard limit, and its actor is mute
   token.resume();
   await test.advance(HARD_LIMIT);
   assert.is(begun(), 2);
+});
+
+pipelines('an ask after an await mutes its actor too', async () => {
+  await using test = createTestSystem();
+  const { sink } = spawnHeldSink(test);
+  const { ref, begun } = spawnBurster(test, sink);
+  for (let i = 0; i < 3 * CAPACITY; i += 1) ref.tell.askAfterAwait();
+  await test.settle();
+  assert.is(begun(), CAPACITY + 1);
+  assert.is(test.system.inspect({ under: sink }).depth, CAPACITY + 1);
 });
 
 pipelines('the synchronous part of a handler is never refused', async () => {

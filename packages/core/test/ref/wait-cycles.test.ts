@@ -2,7 +2,6 @@ import { type ActorRef, AskCycleError, defineActor, SendCycleError } from '@trou
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sendAs } from '../internals.js';
 
 const cycles = suite('wait cycles');
 
@@ -57,7 +56,7 @@ class ScriptedActors {
             else if ('ask' in step) {
               const reply = actors.note(ctx.ask(actors.ref(step.ask)).run(step.steps ?? []));
               if (step.isAwaited !== false) await reply;
-            } else await actors.note(sendAs(ctx as never, actors.ref(step.send)).run(step.steps ?? []));
+            } else await actors.note(ctx.send(actors.ref(step.send)).run(step.steps ?? []));
           }
           return 'done';
         },

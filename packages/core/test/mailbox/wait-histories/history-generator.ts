@@ -83,7 +83,7 @@ class HistoryGenerator {
     if (chance < 0.5) return this.askOrSend('ask', from, level);
     if (chance < 0.64) return this.askOrSend('send', from, level);
     if (chance < 0.76) return [{ does: 'await', ms: this.random.chance(0.4) ? 0 : this.waitMs() }];
-    if (chance < 0.81) return [{ does: 'stash', ms: this.waitMs() }];
+    if (chance < 0.81) return this.stash();
     if (chance < 0.86) return [{ does: 'suspend', ms: this.waitMs() }];
     if (chance < 0.89) return this.awaitRoom(from);
     if (chance < 0.92) return this.timer(from, level);
@@ -108,13 +108,21 @@ class HistoryGenerator {
     const to = this.awaitedTarget(from);
     if (to === undefined || level >= LEVELS_MAX || !this.hasRoomFor(1)) return [];
     const awaited = this.random.chance(0.75);
-    return [{ does, via: this.via(), awaited, message: this.message(to, level + 1) }];
+    const withinMs = this.random.chance(0.15) ? this.random.between(1, WAIT_MS_MAX) : undefined;
+    return [{ does, via: this.via(), awaited, withinMs, message: this.message(to, level + 1) }];
   }
 
   private timer(from: number, level: number): Step[] {
     const to = this.above(from);
     if (to === undefined || level >= LEVELS_MAX || !this.hasRoomFor(1)) return [];
     return [{ does: 'timer', ms: this.waitMs(), message: this.message(to, level + 1) }];
+  }
+
+  /** A timer ends each stash by a message of its own. */
+  private stash(): Step[] {
+    if (!this.hasRoomFor(1)) return [];
+    this.messagesLeft -= this.copies;
+    return [{ does: 'stash', ms: this.waitMs() }];
   }
 
   private awaitRoom(from: number): Step[] {

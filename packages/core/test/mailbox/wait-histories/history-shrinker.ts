@@ -59,6 +59,7 @@ function* smallerSteps(step: Step): Generator<Step> {
     yield { ...step, count: step.count - 1 };
   }
   if ('ms' in step && step.ms > 1) yield { ...step, ms: 1 };
+  if ('withinMs' in step && step.withinMs !== undefined) yield { ...step, withinMs: undefined };
   if ('via' in step && step.via === 'ctx') yield { ...step, via: 'ref' };
   if ('message' in step) for (const message of smallerMessages(step.message)) yield { ...step, message };
 }

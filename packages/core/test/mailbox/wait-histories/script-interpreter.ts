@@ -1,9 +1,8 @@
 import type { Host, LaterReply } from '@troupe/core';
 import { type Deferred, deferred } from '../../deferred.js';
-import { sendAs } from '../../internals.js';
 import type { MessageLedger, SentMessage } from './message-ledger.js';
 import type { ScriptContext, ScriptRef } from './script-actor.js';
-import type { Message, Step } from './wait-history.js';
+import type { AskOrSendStep, Message, Step } from './wait-history.js';
 
 /** A failure that names the directive its parent takes. */
 export class DirectedError extends Error {
@@ -128,12 +127,13 @@ export class ScriptInterpreter {
   private askOrSend(
     ctx: ScriptContext,
     index: number,
-    step: { readonly does: 'ask' | 'send'; readonly message: Message },
+    step: Pick<AskOrSendStep, 'does' | 'message' | 'withinMs'>,
     byRef: boolean,
   ): Promise<void> {
     const message = this.ledger.add(step.message, step.does, index);
     const ref = this.ref(step.message.to);
-    const methods = byRef ? ref[step.does] : step.does === 'ask' ? ctx.ask(ref) : sendAs(ctx as never, ref);
+    const { withinMs } = step;
+    const methods = byRef && withinMs === undefined ? ref[step.does] : ctx[step.does](ref, { withinMs });
     const settled = this.follow(message, methods.run(message));
     this.actors.noteDepth(step.message.to);
     return settled;
@@ -150,7 +150,12 @@ export class ScriptInterpreter {
     const later = ctx.later<unknown>();
     if (reply.by === 'timer') this.host.setTimer(reply.ms, () => later.reply(undefined));
     else {
-      const settled = this.askOrSend(ctx, index, { does: 'ask', message: reply.message }, false);
+      const settled = this.askOrSend(
+        ctx,
+        index,
+        { does: 'ask', message: reply.message, withinMs: undefined },
+        false,
+      );
       void settled.then(() => later.reply(undefined));
     }
     return later;

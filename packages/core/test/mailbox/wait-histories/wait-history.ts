@@ -13,13 +13,22 @@ export type Via = 'ref' | 'ctx';
 /** One step of a handler. Milliseconds of 0 are a settled promise. */
 export type Step =
   | { readonly does: 'tell'; readonly via: Via; readonly count: number; readonly message: Message }
-  | { readonly does: 'ask' | 'send'; readonly via: Via; readonly awaited: boolean; readonly message: Message }
+  | AskOrSendStep
   | { readonly does: 'timer'; readonly ms: number; readonly message: Message }
   | { readonly does: 'await' | 'stash' | 'suspend'; readonly ms: number }
   | { readonly does: 'await-room'; readonly of: number }
   | { readonly does: 'await-gate' | 'open-gate'; readonly gate: number }
   | { readonly does: 'fail'; readonly directive: Exclude<Directive, 'escalate'> }
   | { readonly does: 'stop' };
+
+export interface AskOrSendStep {
+  readonly does: 'ask' | 'send';
+  readonly via: Via;
+  readonly awaited: boolean;
+  /** A deadline of its own. */
+  readonly withinMs: number | undefined;
+  readonly message: Message;
+}
 
 /** How an ask of this message is answered: by the handler's result, by a timer, or by the reply to an ask. */
 export type Reply =
