@@ -1,5 +1,6 @@
 import type { Suite } from '../runner/suite.js';
 import { runUnderBacklog } from './jobs-embedded/backlog.js';
+import { expiry } from './jobs-embedded/expiry.js';
 import { queuedMemory, restart } from './jobs-embedded/queued-jobs.js';
 import { runLoop, submitLoop } from './jobs-embedded/throughput.js';
 
@@ -18,5 +19,6 @@ export const suite: Suite = {
     runUnderBacklog(1_000_000),
     queuedMemory(1_000_000),
     restart(1_000_000),
+    expiry(1_000_000),
   ],
 };

@@ -11,11 +11,13 @@ export type {
   ActorSpec,
   AnyDefinition,
   ArgsOf,
+  ArgsOption,
   HandlerMap,
   HandlersFor,
   HandlersOf,
   MailboxOptions,
   NoPhases,
+  PayloadArgs,
   PhaseHooks,
   PhasesFor,
   SpawnParameters,
@@ -23,8 +25,16 @@ export type {
   Terminated,
   WithPhases,
 } from './define/actor-definition.js';
-export { defineActor } from './define/define-actor.js';
-export type { Actor, ProtocolContext, ProtocolSpec, Ref } from './define/protocol.js';
+export { type DefineByProtocol, defineActor } from './define/define-actor.js';
+export type {
+  Actor,
+  PhaseOfProtocol,
+  ProtocolContext,
+  ProtocolHandlers,
+  ProtocolRule,
+  ProtocolSpec,
+  Ref,
+} from './define/protocol.js';
 export type { SpawnOptions } from './define/spawn-options.js';
 export type {
   Backoff,
@@ -58,6 +68,7 @@ export {
   UndeliveredError,
 } from './errors/error-classes.js';
 export type { EventListener } from './event-stream.js';
+export type { SystemExecutor } from './executor/executor.js';
 export type { Host, HostTimer, LogEntry, LogLevel } from './host.js';
 export type { ActorStatus, ActorView, InspectOptions } from './inspect/actor-view.js';
 export type { WarnLimits } from './inspect/slow-actor-warnings.js';
@@ -89,6 +100,7 @@ export type {
   CallMethods,
   OfferMethods,
   RefOf,
+  ReplyOf,
   SendMethods,
   TellMethods,
 } from './ref/actor-ref.js';
@@ -109,6 +121,8 @@ export {
   type ChildOptions,
   type ChildSpec,
   child,
+  type DefinitionsIn,
+  type NodeSettings,
   type PoolSpec,
   pool,
   type SupervisorOptions,

@@ -1,7 +1,6 @@
-import type { ActorCell } from './actor/actor-cell.js';
 import { actorName } from './actor-name-rule.js';
 import { type SupervisionPolicy, supervisionPolicy } from './define/supervision-policy.js';
-import type { Executor } from './executor/executor.js';
+import type { SystemExecutor } from './executor/executor.js';
 import type { Host } from './host.js';
 import type { WarnLimits } from './inspect/slow-actor-warnings.js';
 import { checkedMiddleware } from './middleware/check-middleware.js';
@@ -41,7 +40,7 @@ export interface SystemOptions {
   /** When to warn of long turns and long queues; false never does. */
   readonly warn?: Partial<WarnLimits> | false | undefined;
   /** How the ready actors are run. Default: the pump. Tests use a stepping one. */
-  readonly executor?: ((host: Host) => Executor<ActorCell>) | undefined;
+  readonly executor?: ((host: Host) => SystemExecutor) | undefined;
 }
 
 /** The options with their defaults. */

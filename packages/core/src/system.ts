@@ -7,6 +7,7 @@ import type { SpawnOptions } from './define/spawn-options.js';
 import { boundedError, messageOf } from './errors/bounded-error.js';
 import { toError } from './errors/thrown-value.js';
 import type { EventListener } from './event-stream.js';
+import type { Executor } from './executor/executor.js';
 import { TimeSlice } from './executor/time-slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
 import type { Host } from './host.js';
@@ -152,7 +153,8 @@ class System implements ActorSystem {
     this.name = settings.name;
     const host = wrappedHost(ownHost, settings.middleware);
     const executor =
-      options.executor?.(host) ?? new WorkerExecutor<ActorCell>(host, new TimeSlice(settings.slice));
+      (options.executor?.(host) as Executor<ActorCell> | undefined) ??
+      new WorkerExecutor<ActorCell>(host, new TimeSlice(settings.slice));
     this.runtime = new Runtime(host, settings, executor, Guardian, (report) => this.failedAtRoot(report));
     let resolveStopped: (report: SystemReport) => void;
     this.stopped = new Promise((resolve) => {

@@ -1,15 +1,24 @@
 // Invalid options get a typed error with the option, its value and the expectation, before anything is
 // created.
 import {
+  type ActorContext,
+  child,
   createSystem,
   defineActor,
+  fromActor,
+  fromClass,
+  fromReducer,
   type Middleware,
   MisuseError,
   OptionError,
+  pool,
+  router,
   type SpawnOptions,
   SystemStoppedError,
+  supervisor,
+  toActor,
 } from '@troupe/core';
-import { createTestSystem } from '@troupe/core/testing';
+import { createMiddlewareRig, createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -334,6 +343,99 @@ options('a suspension without a valid reason and resume condition is refused', a
     cases.map(([, , option]) => option),
   );
   assert.equal(test.system.inspect({ under: ref }).status, ['idle']);
+});
+
+options('an unknown option is refused by every function that takes options', async () => {
+  await using test = createTestSystem();
+  const { system } = test;
+  const Actor = defineActor('actor', { handlers });
+  const ref = system.spawn(Actor);
+  const routed = router(Actor, [ref]);
+  class Plain {
+    put(): void {}
+  }
+  const odd = { oddName: 1 } as never;
+  const size = { size: 1, oddName: 1 } as never;
+  const calls: Readonly<Record<string, () => unknown>> = {
+    createSystem: () => createSystem(odd),
+    createTestSystem: () => createTestSystem(odd),
+    'createTestSystem warn': () => createTestSystem({ warn: odd }),
+    'createTestSystem slice': () => createTestSystem({ slice: odd }),
+    'createTestSystem supervise': () => createTestSystem({ supervise: odd }),
+    createMiddlewareRig: () => createMiddlewareRig([], odd),
+    'world.probe': () => test.probe(Actor, odd),
+    'world.ask': () => test.ask(ref, odd).put(),
+    defineActor: () => define('x', { handlers, oddName: 1 }),
+    'defineActor mailbox': () => define('x', { handlers, mailbox: odd }),
+    'defineActor supervise': () => define('x', { handlers, supervise: odd }),
+    'defineActor backoff': () =>
+      define('x', { handlers, supervise: { backoff: { fromMs: 1, toMs: 2, oddName: 1 } } }),
+    'defineActor.of': () => defineActor.of<{ put(): void }>()('x', { handlers, oddName: 1 } as never),
+    fromClass: () => fromClass('x', Plain, odd),
+    'fromClass handlers': () => fromClass('x', Plain, { handlers: {} } as never),
+    fromReducer: () =>
+      fromReducer(
+        'x',
+        () => 0,
+        (n: number) => n,
+        odd,
+      ),
+    'fromReducer handlers': () =>
+      fromReducer(
+        'x',
+        () => 0,
+        (n: number) => n,
+        { handlers: {} } as never,
+      ),
+    fromActor: () => fromActor(system, odd),
+    toActor: () => toActor([1], ref as never, 'put' as never, odd),
+    spawn: () => system.spawn(Actor, odd),
+    'spawn supervise': () => system.spawn(Actor, { supervise: odd }),
+    spawnPool: () => system.spawnPool(Actor, size),
+    'spawnPool routing': () => system.spawnPool(Actor, { size: 1, routing: { pull: odd } }),
+    'spawnPool mailbox': () => system.spawnPool(Actor, { size: 1, routing: { pull: {} }, mailbox: odd }),
+    child: () => child(Actor, odd),
+    pool: () => pool(Actor, size),
+    supervisor: () => supervisor('x', odd, []),
+    ask: () => system.ask(ref, odd).put(),
+    with: () => ref.with(odd).ask.put(),
+    gather: () => routed.gather(odd).put(),
+    first: () => routed.first(odd).put(),
+    stop: () => system.stop(ref, odd),
+    drain: () => system.drain(ref, odd),
+    shutdown: () => system.shutdown(odd),
+    inspect: () => system.inspect(odd),
+    tree: () => system.tree(odd),
+  };
+  const inHandler: Readonly<Record<string, (ctx: ActorContext) => unknown>> = {
+    'ctx.spawn': (ctx) => ctx.spawn(Actor, odd),
+    'ctx.spawnPool': (ctx) => ctx.spawnPool(Actor, size),
+    'ctx.ask': (ctx) => ctx.ask(ref, odd).put(),
+    'ctx.send': (ctx) => ctx.send(ref, odd).put(),
+    'ctx.after': (ctx) => ctx.after(1, ref, odd),
+    'ctx.every': (ctx) => ctx.every(1, ref, odd),
+    'ctx.suspend': (ctx) => ctx.suspend('operator', { on: 'after', ms: 1, oddName: 1 } as never),
+  };
+  const accepted: string[] = [];
+  const isRefused = async (call: () => unknown): Promise<boolean> => {
+    try {
+      await call();
+      return false;
+    } catch (error) {
+      return error instanceof OptionError && /oddName|handlers/.test(error.option);
+    }
+  };
+  for (const [name, call] of Object.entries(calls)) if (!(await isRefused(call))) accepted.push(name);
+  const Caller = defineActor('caller', {
+    handlers: {
+      async call(ctx) {
+        for (const [name, call] of Object.entries(inHandler))
+          if (!(await isRefused(() => call(ctx as unknown as ActorContext)))) accepted.push(name);
+      },
+    },
+  });
+  await test.ask(system.spawn(Caller)).call();
+  assert.equal(accepted, []);
 });
 
 options('middleware names of an actor are unique over all its lists', async () => {

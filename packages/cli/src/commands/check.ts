@@ -33,6 +33,7 @@ export function addCheck(program: Command, context: CommandContext): void {
         const isOk = problems.length === 0;
         printResult(context, flags, { ok: isOk, problems, ...overview }, [
           isOk ? summaryOf(overview) : `not well: ${problems.join('; ')}`,
+          usesOf(overview),
         ]);
         if (!isOk) context.exitCode = ExitCode.retryLater;
       }),
@@ -40,10 +41,15 @@ export function addCheck(program: Command, context: CommandContext): void {
 }
 
 function problemsOf(overview: LeaderOverview, flags: CheckFlags): string[] {
-  const { counts, workers, refusing } = overview;
+  const { counts, workers, refusing, nearQuotas } = overview;
+  const atQuota = nearQuotas.filter(({ used, max }) => used >= max);
   const alive = workers.filter(({ liveness }) => liveness === 'alive').length;
   return [
     ...refusing.map(({ code, problem }) => `submits are refused: ${problem} (${code})`),
+    ...atQuota.map(
+      ({ identity, table, used, max }) =>
+        `submits of ${identity} are refused: its quota of ${table} is used, ${used} of ${max}`,
+    ),
     ...(alive < flags.workersMin ? [`${alive} workers alive, needed ${flags.workersMin}`] : []),
     ...(counts.queued > (flags.queuedMax ?? COUNT_MAX)
       ? [`${counts.queued} jobs waiting, at most ${flags.queuedMax}`]
@@ -52,6 +58,12 @@ function problemsOf(overview: LeaderOverview, flags: CheckFlags): string[] {
       ? [`${counts.dead} dead letters, at most ${flags.deadMax}`]
       : []),
   ];
+}
+
+/** `use: jobs 3/2000000, dead 0/100000`: use and limit of every table. */
+function usesOf({ tables }: LeaderOverview): string {
+  const uses = Object.entries(tables).map(([table, { used, max }]) => `${table} ${used}/${max}`);
+  return `use: ${uses.join(', ')}`;
 }
 
 function summaryOf({ counts, workers, lsn, log }: LeaderOverview): string {

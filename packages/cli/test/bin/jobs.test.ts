@@ -1,4 +1,4 @@
-// timeout: 180s
+// timeout: 300s
 import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -108,10 +108,14 @@ jobs('a command ends at its time limit, and prints that it waits for an unreacha
   assert.is(unserved.code, 75);
   assert.match(unserved.err, /^troupe: job \S+: no outcome within \d+ ms; it goes on/);
   const waiting = start(['run', 'unserved.job', '1', '--timeout', '20000', ...to]);
+  let printed = '';
+  waiting.stderr?.on('data', (chunk: Buffer) => {
+    printed += chunk.toString();
+  });
   while ((await troupe(['ls', ...to])).out.split('\n').length < 4);
   await s.leader.end('SIGKILL');
-  const [chunk] = (await once(waiting.stderr as NodeJS.ReadableStream, 'data')) as [Buffer];
-  assert.match(chunk.toString(), /^troupe: leader at \S+: lost \(.*\); waiting for it\n/);
+  while (!/^troupe: leader at \S+: lost \(.*\); waiting for it$/m.test(printed))
+    await once(waiting.stderr as NodeJS.ReadableStream, 'data');
   waiting.kill('SIGKILL');
   await once(waiting, 'exit');
   const unreachable = await troupe(['submit', 'math.add', '1', '--timeout', '300', ...to]);
@@ -190,7 +194,8 @@ jobs('`workers ls` lists workers, and `check` fails with its reasons', async () 
   await using s = await stage();
   const to = ['--leader', s.at];
   const lonely = await troupe(['check', '--workers-min', '1', ...to]);
-  assert.equal([lonely.code, lonely.out], [75, 'not well: 0 workers alive, needed 1\n']);
+  assert.is(lonely.code, 75);
+  assert.match(lonely.out, /^not well: 0 workers alive, needed 1\nuse: jobs 0\/\d+, /);
   await using worker = await workerOf(s.at, s.dir, ['--slots', '3']);
   const [one] = lines(await troupe(['workers', 'ls', '--json', ...to]));
   assert.match(String(one?.['worker']), /^w1~/);

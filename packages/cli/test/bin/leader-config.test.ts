@@ -28,7 +28,7 @@ operating(
     assert.is(check.code, 75);
     assert.match(
       check.out,
-      /^not well: submits are refused: 1 jobs waiting or running, at most 1 \(ERR_QUEUE_FULL\)/,
+      /^not well: submits are refused: 1 jobs waiting or running, at most 1 \(ERR_QUEUE_FULL\)[^\n]*\nuse: jobs 1\/1, jobBytes \d+\/\d+, dead 0\/\d+, /,
     );
     assert.is(await leader.end(), 0);
     await using wider = new Running(['leader', '--config', file, '--jobs-max', '2']);

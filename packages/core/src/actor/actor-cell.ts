@@ -10,6 +10,7 @@ import { Failure } from '../message/expected-failure.js';
 import { HandlerSignals } from '../message/handler-signals.js';
 import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
+import { checkOptions, name } from '../option-check.js';
 import type {
   ActorRef,
   AnyRef,
@@ -33,6 +34,8 @@ import { link, unlink } from './actor-links.js';
 import type { ActorType } from './actor-type.js';
 import { ColdState } from './cold-state.js';
 import type { OnNameChange } from './name-watches.js';
+
+const TIMER_RULES = { key: name };
 
 /** The place of an ended actor: with it, its id and its path stay what they were. */
 interface EndedPlace {
@@ -402,6 +405,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     const verb = repeat ? 'every' : 'after';
     this.checkCurrent(verb);
     checkRefArgument(`${verb}.ref`, ref);
+    if (options !== undefined) checkOptions(verb, options, TIMER_RULES);
     const terms = { owner: this, ms, repeat, key: options?.key };
     return (ref as unknown as CellRef).timer(terms) as TimerMethods<H>;
   }

@@ -1,7 +1,7 @@
 import type { ActorContext } from '../define/actor-context.js';
 import type { ActorDefinition, ActorSpec, HandlersFor } from '../define/actor-definition.js';
 import { makeDefinition } from '../define/define-actor.js';
-import { MisuseError } from '../errors/error-classes.js';
+import { MisuseError, OptionError } from '../errors/error-classes.js';
 import type { RefOf } from '../ref/actor-ref.js';
 
 type Method<F> = F extends (...payload: infer P) => unknown
@@ -32,6 +32,8 @@ export type ClassOptions<T, A> = Omit<
   'state' | 'handlers' | 'phases' | 'retryable'
 >;
 
+const OF_THE_CLASS = ['state', 'handlers', 'phases', 'retryable'];
+
 /**
  * A class as an actor: a restart makes a new object, each method of at most one parameter is a message. The
  * constructor gets the arguments and the context, which the methods use. Only the actor may hold the object:
@@ -42,6 +44,9 @@ export function fromClass<T extends object, A = void>(
   Class: new (args: A, ctx: ClassContext<T>) => T,
   options: ClassOptions<T, A> = {},
 ): ActorDefinition<MethodHandlers<T>, T, A> {
+  for (const option of OF_THE_CLASS)
+    if (Object.hasOwn(options, option))
+      throw new OptionError(`${name}.${option}`, options[option as never], 'the class gives it');
   const handlers = Object.fromEntries(
     methodsOf(Class.prototype as object).map((method) => [
       method,

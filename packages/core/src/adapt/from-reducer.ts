@@ -1,6 +1,7 @@
 import type { ActorContext } from '../define/actor-context.js';
 import type { ActorDefinition, MailboxOptions } from '../define/actor-definition.js';
 import { makeDefinition } from '../define/define-actor.js';
+import { checkOptionNames } from '../option-check.js';
 
 /** The messages of a reducer's actor: messages in, the present value out. */
 export type ReducerHandlers<S, M> = {
@@ -19,6 +20,7 @@ export function fromReducer<S, M, A = void>(
   reduce: (state: S, message: M) => S,
   options: ReducerOptions = {},
 ): ActorDefinition<ReducerHandlers<S, M>, { value: S }, A> {
+  checkOptionNames(name, options, ['mailbox']);
   const handlers: ReducerHandlers<S, M> = {
     dispatch(ctx, message) {
       ctx.state.value = reduce(ctx.state.value, message);

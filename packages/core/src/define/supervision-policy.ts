@@ -68,14 +68,18 @@ const backoffRule: OptionRule = (value, option) => {
   return number(fromMs)(toMs, `${option}.toMs`);
 };
 
-const policyRule = options({
+const POLICY_RULES = {
   strategy: oneOf(STRATEGIES),
   restarts: wholeNumber(0),
   withinMs: number(1),
   restartsTotal: wholeNumber(0),
   backoff: backoffRule,
   decide: callback,
-});
+};
+
+export const POLICY_OPTIONS: readonly string[] = Object.keys(POLICY_RULES);
+
+const policyRule = options(POLICY_RULES);
 
 /** The rule for a policy. It is always called `supervise`, wherever it is given. */
 export const supervisionPolicy: OptionRule = (value) => policyRule(value, 'supervise');

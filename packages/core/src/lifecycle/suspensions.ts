@@ -5,6 +5,7 @@ import type { ResumeOn, SuspensionToken } from '../define/actor-context.js';
 import { OptionError } from '../errors/error-classes.js';
 import { INSPECT } from '../inspect-symbol.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
+import { checkOptionNames } from '../option-check.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { checkRefArgument } from '../ref/check-ref-argument.js';
 import { TimerNode } from '../timers/timer-wheel.js';
@@ -60,6 +61,7 @@ export class Suspension extends TimerNode implements SuspensionToken {
   }
 }
 
+const RESUME_OPTIONS = ['on', 'ms', 'key', 'of', 'promise'];
 const UNTIL_RESUMED: ResumeOn = { on: 'resume' };
 
 /** Opens and ends suspensions, and keeps those that wait for an event. */
@@ -116,6 +118,7 @@ export class Suspensions {
   }
 
   private arm(suspension: Suspension, until: ResumeOn): void {
+    if (typeof until === 'object' && until !== null) checkOptionNames('suspend', until, RESUME_OPTIONS);
     switch (until?.on) {
       case 'after':
         if (!(typeof until.ms === 'number' && until.ms >= 0))

@@ -44,7 +44,8 @@ export type AskMethods<H extends HandlerMap> = Accepting<
   { [K in keyof H]: (...payload: PayloadArgs<H[K]>) => Promise<ReplyOf<H[K]>> }
 >;
 
-type ReplyOf<F> = F extends (ctx: never, payload: never) => infer R ? Unwrapped<Awaited<R>> : never;
+/** The value that a reply of this handler resolves to. */
+export type ReplyOf<F> = F extends (ctx: never, payload: never) => infer R ? Unwrapped<Awaited<R>> : never;
 type Unwrapped<R> = R extends LaterReply<infer T> ? T : R;
 
 /** The common part of all refs. */

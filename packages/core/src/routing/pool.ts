@@ -9,7 +9,7 @@ import {
   supervisionPolicy,
 } from '../define/supervision-policy.js';
 import { OptionError } from '../errors/error-classes.js';
-import { anything, checkOptions, oneOf, rule } from '../option-check.js';
+import { anything, checkOptionNames, checkOptions, oneOf, rule } from '../option-check.js';
 import { PoolState, poolSize } from './pool-state.js';
 import type { PoolRef } from './router-ref.js';
 import { type Routing, routingRule } from './routing-option.js';
@@ -66,6 +66,11 @@ const POOL_RULES = {
     (value) => typeof value === 'function',
   ),
 };
+
+/** Refuses unknown options; the values are checked when the pool is started. */
+export function checkPoolOptions(given: unknown): void {
+  checkOptionNames('pool', given, Object.keys(POOL_RULES));
+}
 
 export function checkPool(
   definition: AnyDefinition,

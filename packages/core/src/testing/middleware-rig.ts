@@ -3,6 +3,7 @@ import type { SupervisionPolicy } from '../define/supervision-policy.js';
 import type { DeadLetter } from '../message/dead-letter.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type { Middleware, Outcome } from '../middleware/middleware.js';
+import { checkOptionNames } from '../option-check.js';
 import type { ActorRef } from '../ref/actor-ref.js';
 import type { RuntimeEvent } from '../runtime-event.js';
 import { createTestSystem, type TestSystem } from './test-system.js';
@@ -44,6 +45,7 @@ export function createMiddlewareRig(
   middleware: Middleware | readonly Middleware[],
   options: MiddlewareRigOptions = {},
 ): MiddlewareRig {
+  checkOptionNames('createMiddlewareRig', options, ['handle', 'supervise', 'seed']);
   const ran: unknown[] = [];
   const outcomes: Outcome[] = [];
   const deadLetters: DeadLetter[] = [];

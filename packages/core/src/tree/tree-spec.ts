@@ -1,9 +1,9 @@
 import { isLegalName, NAME_RULE } from '../actor-name-rule.js';
 import type { AnyDefinition, SpawnParameters } from '../define/actor-definition.js';
-import type { RestartType, SupervisionPolicy } from '../define/supervision-policy.js';
+import { POLICY_OPTIONS, type RestartType, type SupervisionPolicy } from '../define/supervision-policy.js';
 import { TreeError } from '../errors/error-classes.js';
 import { anything, checkOptions } from '../option-check.js';
-import type { PoolOptions } from '../routing/pool.js';
+import { checkPoolOptions, type PoolOptions } from '../routing/pool.js';
 
 export interface ChildOptions {
   /** Default: the name of the definition. */
@@ -19,7 +19,8 @@ export interface SupervisorOptions extends SupervisionPolicy {
   readonly significant?: boolean | undefined;
 }
 
-interface NodeSettings {
+/** The settings that all nodes of a tree have. */
+export interface NodeSettings {
   readonly name: string;
   readonly restart: RestartType;
   readonly significant: boolean;
@@ -48,7 +49,8 @@ export interface SupervisorSpec<D extends AnyDefinition = AnyDefinition> extends
 
 export type TreeNode = ChildSpec | PoolSpec | SupervisorSpec;
 
-type DefinitionsIn<N> =
+/** The definitions of the actors in a tree. */
+export type DefinitionsIn<N> =
   N extends ChildSpec<infer D>
     ? D
     : N extends PoolSpec<infer D>
@@ -58,6 +60,11 @@ type DefinitionsIn<N> =
         : never;
 
 /** The values are checked when the tree is started. */
+const SUPERVISOR_RULES = {
+  restart: anything,
+  significant: anything,
+  ...Object.fromEntries(POLICY_OPTIONS.map((option) => [option, anything])),
+};
 const CHILD_RULES = { args: anything, name: anything, restart: anything, significant: anything };
 
 /** An actor at a place in the tree. */
@@ -75,6 +82,7 @@ export function child<D extends AnyDefinition>(
  * default.
  */
 export function pool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolSpec<D> {
+  checkPoolOptions(options);
   const place = placeOf({ name: options.name ?? definition.name }, definition.name, 'transient');
   return Object.freeze({ kind: 'pool', definition, options, ...place });
 }
@@ -85,6 +93,7 @@ export function supervisor<const C extends readonly TreeNode[]>(
   options: SupervisorOptions,
   children: C,
 ): SupervisorSpec<DefinitionsIn<C[number]>> {
+  checkOptions('supervisor', options, SUPERVISOR_RULES);
   const { restart, significant, ...policy } = options;
   const place = placeOf({ name, restart, significant }, name, 'transient');
   const taken = new Set<string>();

@@ -75,6 +75,8 @@ export class JobGauges {
 
   private observeLog(result: BatchObservableResult, overview: LeaderOverview, labels: Attributes): void {
     const { log, refusing = [] } = overview;
+    // A series that is always there shows that nothing is refused.
+    if (refusing.length === 0) result.observe(this.refusing, 0, labels);
     for (const { code } of refusing)
       result.observe(this.refusing, 1, { ...labels, 'troupe.jobs.code': code });
     if (log === undefined) return;

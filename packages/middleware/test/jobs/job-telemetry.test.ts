@@ -124,6 +124,31 @@ jobs('every metric is exported with the right value', async () => {
     assert.not.match(JSON.stringify(values.map(({ labels }) => labels)), /secret|42/, name);
 });
 
+jobs('reasons of refusals, overrun handlers and the figures of the log are gauges', async () => {
+  const sdk = openInMemorySdk();
+  const telemetry = jobTelemetry(providers(sdk));
+  const worker = { liveness: 'alive', running: 1, overrun: 3, credit: 0, slots: 4 };
+  telemetry.observeLeader({
+    overview: async () => ({
+      counts: {},
+      delayed: 0,
+      liveBytes: 0,
+      keys: 0,
+      refusing: [{ code: 'ERR_DISK_LOW' }, { code: 'ERR_QUEUE_FULL' }],
+      log: { bytes: 4_096, replayMs: 1_500, cutBytes: 12, failedSnapshots: 2 },
+      workers: [worker, worker],
+    }),
+  });
+  const points = await sdk.metrics();
+  assert.is(total(points.get('troupe.jobs.refusing'), { 'troupe.jobs.code': 'ERR_DISK_LOW' }), 1);
+  assert.is(total(points.get('troupe.jobs.refusing')), 2);
+  assert.is(total(points.get('troupe.jobs.overrun')), 6);
+  assert.is(total(points.get('troupe.jobs.log.bytes')), 4_096);
+  assert.is(total(points.get('troupe.jobs.log.replay')), 1.5);
+  assert.is(total(points.get('troupe.jobs.log.cut_bytes')), 12);
+  assert.is(total(points.get('troupe.jobs.snapshot.failed')), 2);
+});
+
 jobs('leases and credit are gauges, and a refused submit is counted', async () => {
   const sdk = openInMemorySdk();
   await using leader = await open(jobTelemetry(providers(sdk)));
