@@ -133,7 +133,10 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     const generation = this.type.runtime.ready.slots.generationOf(this.slot);
     this.markTerminated(STOP_REASONS.indexOf(reason));
     this.args = { generation, parent } satisfies EndedPlace;
-    this.refuseState();
+    // An actor with an asynchronous handler, children, timers or a name has cold state; the others end by the
+    // thousand, and a change of their shape would cost more than their whole life.
+    if (this.cold === undefined) this.state = this.type.endedState;
+    else this.refuseState();
   }
 
   /**

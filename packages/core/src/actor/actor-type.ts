@@ -1,5 +1,6 @@
 import { legalNameOf } from '../actor-name-rule.js';
 import { type AnyDefinition, type LooseSpec, PHASE_HOOKS } from '../define/actor-definition.js';
+import { StaleContextError } from '../errors/error-classes.js';
 import type { Delivery } from '../mailbox/delivery.js';
 import { LEVELS } from '../mailbox/levelled-queue.js';
 import type { Handler, MailboxSettings } from '../mailbox/mailbox-settings.js';
@@ -29,6 +30,7 @@ export class ActorType implements MailboxSettings {
   readonly delivery: Delivery<ActorCell>;
   readonly capacity: number;
   readonly hardCapacity: number;
+  readonly handlerCapacity: number;
   readonly lowWater: number;
   readonly overflow: OverflowPolicy;
   readonly throughput: number;
@@ -49,6 +51,7 @@ export class ActorType implements MailboxSettings {
   /** Some phase has an `enter` or `exit`. */
   readonly hasPhaseHooks: boolean;
   private readonly phases: Map<string, ActorType>;
+  private refusedState: object | undefined = undefined;
 
   constructor(
     runtime: RuntimeParts,
@@ -73,6 +76,7 @@ export class ActorType implements MailboxSettings {
     this.capacity = spec.mailbox?.capacity ?? CAPACITY_DEFAULT;
     this.overflow = spec.mailbox?.overflow ?? 'mute-sender';
     this.hardCapacity = hardCapacityOf(this.overflow, this.capacity);
+    this.handlerCapacity = this.overflow === 'mute-sender' ? Number.POSITIVE_INFINITY : this.hardCapacity;
     this.lowWater = Math.floor(this.capacity / 2);
     this.throughput = spec.throughput ?? THROUGHPUT_DEFAULT;
     this.turnMax = Math.min(this.throughput, TURN_FIRST);
@@ -84,6 +88,12 @@ export class ActorType implements MailboxSettings {
     this.idleStatus = special ? SLOW_PATH : IDLE;
     this.phases = sibling?.phases ?? new Map();
     if (this.phase !== undefined) this.phases.set(this.phase, this);
+  }
+
+  /** In place of the state of an actor that has ended: every use of it is refused. */
+  get endedState(): object {
+    this.refusedState ??= refusedStateOf(this);
+    return this.refusedState;
   }
 
   get name(): string {
@@ -111,4 +121,25 @@ export class ActorType implements MailboxSettings {
       this.spec.handlers[name] ??
       this.runtime.missingPhaseHandlers.handlerFor(name)) as Handler;
   }
+}
+
+/** It knows the definition only: one object stands for the states of all actors of a type. */
+function refusedStateOf({ name, runtime }: ActorType): object {
+  const refuse = (): never => {
+    runtime.log.reportStaleContext({ path: name }, 'state');
+    throw new StaleContextError(name, 'state');
+  };
+  return new Proxy(
+    {},
+    {
+      get: refuse,
+      set: refuse,
+      has: refuse,
+      deleteProperty: refuse,
+      defineProperty: refuse,
+      ownKeys: refuse,
+      getOwnPropertyDescriptor: refuse,
+      getPrototypeOf: refuse,
+    },
+  );
 }

@@ -72,8 +72,11 @@ export class RuntimeLog {
   }
 
   /** `rejection`: the error of a handler whose result is no longer wanted. */
-  reportStaleContext(cell: ActorCell, what: string, rejection?: { readonly thrown: unknown }): void {
-    const path = cell.path;
+  reportStaleContext(
+    { path }: { readonly path: string },
+    what: string,
+    rejection?: { readonly thrown: unknown },
+  ): void {
     const text = `${path}: ${what} was refused: the context is from before a restart or stop`;
     if (rejection === undefined) this.write('warn', text, { path, what });
     else this.logLateError(text, { path, what }, rejection.thrown);

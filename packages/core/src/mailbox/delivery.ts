@@ -6,9 +6,10 @@ import type { DeadLetterReason } from '../message/dead-letter.js';
 import { Envelope, enveloped, handlerOf, isEnveloped } from '../message/envelope.js';
 import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 import type { Mailbox } from './mailbox.js';
+import type { MailboxSettings } from './mailbox-settings.js';
 import { EMPTY_QUEUE, type MessageQueue } from './message-queue.js';
 import { whenFull } from './overflow-policy.js';
-import { CLOSED, DRAINING, IDLE, SCHEDULED, SLOW_PATH } from './status-word.js';
+import { CLOSED, DRAINING, IDLE, SCHEDULED, SLOW_PATH, STUCK } from './status-word.js';
 
 /** A sender beyond the capacity is muted at the first such message, and then looked at every 64 messages. */
 const MUTE_CHECK_MASK = 63;
@@ -16,7 +17,7 @@ const MUTE_CHECK_MASK = 63;
 // Constants of this module are part of the compiled send; imported ones would be loaded and checked at every
 // use.
 const IS_SCHEDULED = SCHEDULED;
-const FAST_PATH_MASK = SCHEDULED | CLOSED | SLOW_PATH;
+const FAST_PATH_MASK = SCHEDULED | CLOSED | SLOW_PATH | STUCK;
 const SHARED_EMPTY_QUEUE = EMPTY_QUEUE;
 
 export type Delivered = 'accepted' | 'full' | 'closed';
@@ -93,7 +94,7 @@ export class Delivery<M extends Mailbox = Mailbox> {
     if (
       (mailbox.status & FAST_PATH_MASK) === IS_SCHEDULED &&
       queue !== SHARED_EMPTY_QUEUE &&
-      queue.length < type.hardCapacity &&
+      (queue.length < type.hardCapacity || this.isUnlimited(type, queue.length)) &&
       ready.queued < ready.queuedMax
     ) {
       const another = queue.sender !== ready.running;
@@ -105,6 +106,12 @@ export class Delivery<M extends Mailbox = Mailbox> {
       return;
     }
     this.postSlow(mailbox, handler, payload);
+  }
+
+  /** The synchronous part of a handler is not refused at the hard limit: `queuedMax` bounds it. */
+  private isUnlimited(type: MailboxSettings, length: number): boolean {
+    const { ready } = this;
+    return length < type.handlerCapacity && ready.running !== NO_SLOT && !ready.isAfterAwait;
   }
 
   private postSlow(mailbox: M, handler: number, payload: unknown): void {

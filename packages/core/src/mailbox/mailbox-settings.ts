@@ -15,6 +15,8 @@ export interface MailboxSettings {
    * senders that cannot be muted; infinite under `grow`.
    */
   readonly hardCapacity: number;
+  /** The same for the synchronous part of a handler: infinite under `mute-sender`, which is muted instead. */
+  readonly handlerCapacity: number;
   /** An overloaded mailbox has caught up when no more than this many messages are left. */
   readonly lowWater: number;
   readonly overflow: OverflowPolicy;
