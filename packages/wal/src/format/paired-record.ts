@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { PAGE_BYTES } from './page-padding.js';
 import { readUint64, writeUint64 } from './uint64.js';
 
-export const COPY_BYTES = 64;
+const COPY_BYTES = 64;
 export const PAIR_BYTES = 2 * COPY_BYTES;
 /** The copies meet at a page boundary. */
 export const PAIR_OFFSET = PAGE_BYTES - COPY_BYTES;
