@@ -32,7 +32,9 @@ texts("a handler's error is printed on one line without escape sequences by ever
   assert.not.ok((shown.out + listed.out + worker.err).includes('\u001b'));
   await worker.said(/attempt 1: failed: Error: one\\ntwo\\u001b\[2J\n/);
   const [view] = lines(await troupe(['dlq', 'show', id, '--json', ...to]));
-  assert.equal(view?.['failure'], { name: 'Error', message: 'one\ntwo\u001b[2J' });
+  const { stack, ...failure } = view?.['failure'] as { readonly stack: string };
+  assert.equal(failure, { name: 'Error', message: 'one\ntwo\u001b[2J' });
+  assert.ok(stack.startsWith('Error: one\ntwo'));
 });
 
 texts('an unknown subcommand or option is one line that names the help of its command', async () => {
