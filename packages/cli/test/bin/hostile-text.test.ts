@@ -32,7 +32,8 @@ texts("a handler's error is printed on one line without escape sequences by ever
   assert.not.ok((shown.out + listed.out + worker.err).includes('\u001b'));
   await worker.said(/attempt 1: failed: Error: one\\ntwo\\u001b\[2J\n/);
   const [view] = lines(await troupe(['dlq', 'show', id, '--json', ...to]));
-  const { stack, ...failure } = view?.['failure'] as { readonly stack: string };
+  assert.ok(view);
+  const { stack, ...failure } = view['failure'] as { readonly stack: string };
   assert.equal(failure, { name: 'Error', message: 'one\ntwo\u001b[2J' });
   assert.ok(stack.startsWith('Error: one\ntwo'));
 });

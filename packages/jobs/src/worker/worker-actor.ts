@@ -52,7 +52,8 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
     },
     drain(ctx, deadlineMs) {
       const drained = ctx.later<number>();
-      ctx.state.worker.drain(deadlineMs, () => drained.reply(ctx.state.worker.held));
+      const { worker } = ctx.state;
+      worker.drain(deadlineMs, () => drained.reply(worker.held));
       return drained;
     },
     lost(ctx) {

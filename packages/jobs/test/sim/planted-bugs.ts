@@ -71,8 +71,21 @@ class ShortWriteIgnored extends FaultyStorage {
   }
 }
 
-/** A log that takes damage for the end of what was written, in every file from there on. */
+/**
+ * A log that takes damage for the end of what was written, in every file from there on. Its mark of the last
+ * durable batch is never written: the mark alone would refuse such a log.
+ */
 class DamageReadAsZeros extends FaultyStorage {
+  override write(
+    file: StorageFile,
+    bytes: Uint8Array,
+    position: number,
+    done: (error: Error | null, written: number) => void,
+  ): void {
+    if (file.name === 'MARK') this.freeBytes(() => done(null, bytes.length));
+    else super.write(file, bytes, position, done);
+  }
+
   override read(
     file: StorageFile,
     into: Uint8Array,
@@ -150,7 +163,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     leaderFaults: { storage: (options) => new ShortWriteIgnored(options) },
   },
   {
-    name: 'takes damage in its log for the end of it',
+    name: 'takes damage in its log for the end of it, and has no mark of that end',
     plant: () => () => undefined,
     leaderFaults: { storage: (options) => new DamageReadAsZeros(options) },
   },

@@ -22,7 +22,7 @@ breaker(
   async () => {
     const circuit = circuitBreaker({ failures: 3, withinMs: 1_000, openMs: 500 });
     const service = unreliableService();
-    await using rig = createMiddlewareRig(circuit, service);
+    await using rig = createMiddlewareRig(circuit, { handle: service.handle });
     for (let i = 0; i < 5; i += 1) rig.ref.tell.work(i);
     await rig.settle();
     assert.equal(rig.ran, [0, 1, 2]);
@@ -45,7 +45,7 @@ breaker(
 
 breaker('a failed probe opens the circuit again for the full time', async () => {
   const circuit = circuitBreaker({ failures: 1, openMs: 100 });
-  await using rig = createMiddlewareRig(circuit, unreliableService());
+  await using rig = createMiddlewareRig(circuit, { handle: unreliableService().handle });
   rig.ref.tell.work(1);
   await rig.advance(100);
   rig.ref.tell.work('probe');
@@ -123,7 +123,7 @@ breaker('failures outside the window and errors that do not count do not open th
 breaker('`open: "hold"` holds messages in order', async () => {
   const circuit = circuitBreaker({ failures: 1, openMs: 100, open: 'hold' });
   const service = unreliableService();
-  await using rig = createMiddlewareRig(circuit, service);
+  await using rig = createMiddlewareRig(circuit, { handle: service.handle });
   for (const n of [1, 2, 3]) rig.ref.tell.work(n);
   await rig.advance(50);
   service.down = false;
@@ -139,7 +139,7 @@ breaker('a probe that another middleware refuses does not count', async () => {
     name: 'no',
     beforeMessage: ({ payload }) => (payload === 'no' ? { verdict: 'refuse', why: 'no' } : undefined),
   };
-  await using rig = createMiddlewareRig([circuit, refuseNo], service);
+  await using rig = createMiddlewareRig([circuit, refuseNo], { handle: service.handle });
   rig.ref.tell.work('breaks it');
   await rig.advance(100);
   service.down = false;

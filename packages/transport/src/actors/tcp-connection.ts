@@ -52,13 +52,14 @@ export const TcpConnection: Actor<TcpConnectionProtocol, TcpConnectionArgs> =
       },
     },
     started(ctx) {
-      const { self } = ctx;
-      ctx.state.inbound.onWritableAgain = () => {
-        ctx.state.suspension?.resume();
-        ctx.state.suspension = null;
+      // The connection may call back when the actor has ended: its context would refuse its state.
+      const { self, state } = ctx;
+      state.inbound.onWritableAgain = () => {
+        state.suspension?.resume();
+        state.suspension = null;
       };
-      ctx.state.inbound.onConnectionClosed = () => {
-        ctx.state.suspension?.resume();
+      state.inbound.onConnectionClosed = () => {
+        state.suspension?.resume();
         self.tell.connectionClosed();
       };
     },
