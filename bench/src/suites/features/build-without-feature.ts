@@ -57,7 +57,7 @@ const features: Readonly<Record<string, Feature>> = {
     cuts: [
       {
         file: delivery,
-        text: 'queue !== SHARED_EMPTY_QUEUE &&\n            queue.length < type.hardCapacity &&\n            ready.queued < ready.queuedMax',
+        text: 'queue !== SHARED_EMPTY_QUEUE &&\n            (queue.length < type.hardCapacity || this.isUnlimited(type, queue.length)) &&\n            ready.queued < ready.queuedMax',
         replacement: 'queue !== SHARED_EMPTY_QUEUE',
       },
       {

@@ -94,7 +94,7 @@ snapshots('a snapshot is made automatically after `snapshotEveryBytes` of log', 
 function segmentsMade(harness: LogHarness, since: number): { readonly all: number; readonly reused: number } {
   const renames = harness.storage.calls.slice(since).filter(({ operation }) => operation === 'rename');
   const count = (pattern: RegExp): number => renames.filter(({ name }) => pattern.test(name)).length;
-  return { all: count(/^wal-\d+\.seg\.tmp /), reused: count(/^recycled-/) };
+  return { all: count(/^wal-\d+\.seg\.\w+\.tmp /), reused: count(/^recycled-/) };
 }
 
 snapshots('segments freed by one snapshot are reused until the next', () => {
