@@ -167,6 +167,7 @@ ledgers('a redriven dead letter has new counts and keeps its attempt number', ()
   });
   assert.is(ledger.counts.dead, 1);
   ledger.apply({ type: 'redrive', at: 5, jobs: [1] });
+  assert.is(ledger.dead.size, 0, 'its retention is over');
   const job = ledger.jobs.get(1);
   assert.equal([job?.state, job?.attempt, job?.failures, job?.payload], ['queued', 1, 0, 'x']);
 });
