@@ -29,8 +29,7 @@ export class TimedHeap {
     const first = this.numbers[0];
     const last = this.size - 1;
     this.size = last;
-    if (last > 0)
-      this.rise(this.sinkGap(0), this.times[last] as number, this.numbers[last] as number);
+    if (last > 0) this.rise(this.sinkGap(0), this.times[last] as number, this.numbers[last] as number);
     if (last > 16 && last * CHILDREN < this.times.length) this.resize(2 * last);
     return first;
   }
