@@ -13,7 +13,7 @@ export function describeActivity(cell: ActorCell, now: number, asked?: Envelope)
   if (asked === undefined) return doing;
   const { length } = cell.queue;
   if (length > SEARCHED_MAX) return `${doing}; ${length} messages are in its mailbox`;
-  const place = cell.queue.indexOf(asked);
+  const place = cell.queue.findIndex((payload) => payload === asked);
   return place < 0 ? doing : `${doing}; this message is number ${place + 1} of ${length} in its mailbox`;
 }
 
