@@ -6,7 +6,6 @@ import type { EnteredPhase } from '../lifecycle/phase-transitions.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import type { Suspension } from '../lifecycle/suspensions.js';
 import { NO_SLOT } from '../mailbox/mailbox.js';
-import type { OpenWaits } from '../mailbox/open-waits.js';
 import type { Stash } from '../mailbox/stashes.js';
 import type { HandlerSignals } from '../message/handler-signals.js';
 import type { Middleware } from '../middleware/middleware.js';
@@ -15,6 +14,7 @@ import type { StopReason } from '../runtime-event.js';
 import type { FailureReport } from '../supervision/failure-report.js';
 import type { GroupRestart } from '../supervision/group-restart.js';
 import type { RestartWindow } from '../supervision/restart-window.js';
+import type { OpenWaits } from '../waits/open-waits.js';
 import type { ActorCell } from './actor-cell.js';
 import type { CellTimers } from './actor-timers.js';
 

@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { OpenWait } from '../mailbox/open-waits.js';
 import { Envelope } from '../message/envelope.js';
+import type { OpenWait } from './open-waits.js';
 
 /**
  * Actors of which none can go on before one of them, the last, goes on: each waits for others of them by its

@@ -1,10 +1,10 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { AskCycleError, SendCycleError } from '../errors/error-classes.js';
-import type { OpenWait } from '../mailbox/open-waits.js';
 import { Cancellation, cancelAll } from '../message/cancellation.js';
 import { Envelope } from '../message/envelope.js';
 import { BlockedActors } from './blocked-actors.js';
+import type { OpenWait } from './open-waits.js';
 import type { WaitingSend } from './waiting-send.js';
 
 /**
@@ -63,8 +63,8 @@ export class WaitCycles {
   }
 
   /**
-   * Actors that these workers of a pull pool wait for may now wait for them: another worker that would have been
-   * free is gone, or one of them was given work.
+   * Actors that these workers of a pull pool wait for may now wait for them: another worker that would have
+   * been free is gone, or one of them was given work.
    */
   checkWorkers(workers: readonly ActorCell[]): void {
     for (const worker of workers) {
