@@ -11,6 +11,7 @@ const packageLayers = {
   middleware: ['@troupe/core', 'mnemonist', '@opentelemetry/api'],
   transport: ['@troupe/core'],
   wal: ['@troupe/core'],
+  threads: ['@troupe/core'],
   jobs: ['@troupe/core', '@troupe/transport', '@troupe/wal', '@standard-schema/spec'],
   cli: [
     '@troupe/core',
