@@ -31,7 +31,7 @@ const packageLayers = {
  */
 const coreStages = [
   ...['timers', 'message', 'mailbox', 'run-queue', 'invoker', 'executor'],
-  ...['inspect', 'ref', 'middleware', 'define'],
+  ...['inspect', 'ref', 'waits', 'middleware', 'define'],
   ...['actor', 'lifecycle', 'supervision'],
   ...['routing', 'tree', 'adapt'],
   ...['system-options', 'runtime', 'system'],

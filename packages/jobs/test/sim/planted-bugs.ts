@@ -49,7 +49,7 @@ function swap(
 interface JournalWriterInside {
   filling: { size: number };
   onDurable(batch: unknown, lsn: number): void;
-  journal: { append(entries: Uint8Array[], done: () => void): void };
+  log: { append(entries: Uint8Array[]): void };
 }
 
 /** A log that takes a failed sync for one that has worked. */
@@ -125,7 +125,7 @@ export const plantedBugs: readonly PlantedBug[] = [
             const batch = this.filling as unknown as { entries(): Uint8Array[]; clear(): void };
             const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
             this.filling = new Batch();
-            this.journal.append(batch.entries(), () => undefined);
+            this.log.append(batch.entries());
             this.onDurable(batch, 1);
           },
       ),
@@ -143,7 +143,7 @@ export const plantedBugs: readonly PlantedBug[] = [
             const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
             this.filling = new Batch();
             this.onDurable(batch, 1);
-            this.journal.append(batch.entries(), () => undefined);
+            this.log.append(batch.entries());
           },
       ),
   },
@@ -470,8 +470,8 @@ export const plantedBugs: readonly PlantedBug[] = [
         Leader,
         'readClock',
         () =>
-          function readClock(this: { recordTime: number; host: Leader['host']; ledger: Ledger }) {
-            this.recordTime = Math.max(this.host.wallNow(), this.ledger.now, this.recordTime);
+          function readClock(this: { recordTime: number; clock: Leader['clock']; ledger: Ledger }) {
+            this.recordTime = Math.max(this.clock.wallNow(), this.ledger.now, this.recordTime);
           },
       ),
   },

@@ -1,5 +1,6 @@
 import { type ActorRef, type AnyRef, defineActor } from '@troupe/core';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
+import { routePeerMessages } from '#src/leader/route-peer-messages.js';
 import type { LeaderForClients, LeaderForWorkers, PeerPort } from '#src/protocol/leader-interface.js';
 import type { SimulatedMachine, Simulation } from './simulation.js';
 
@@ -127,7 +128,10 @@ export class SimulatedNetwork {
   private deliverToLeader(connection: Connection, kind: string, body: unknown): void {
     if (this.leader === undefined || connection.leaderIncarnation !== this.leaderMachine.incarnation) return;
     const name = kind.startsWith('hello') ? 'hello' : 'message';
-    const methods = this.leader.tell as unknown as Record<string, (payload: unknown) => void>;
+    const methods = routePeerMessages(this.leader.tell) as unknown as Record<
+      string,
+      (payload: unknown) => void
+    >;
     methods[kind]?.({ [name]: copyOf(body), port: connection.port });
   }
 
