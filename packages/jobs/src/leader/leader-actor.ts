@@ -187,6 +187,7 @@ function actorJournal(
   tell: { run(task: () => void): void },
 ): Journal {
   return {
+    isOwner: () => journal.isOwner(),
     get diskLow() {
       return journal.diskLow;
     },

@@ -33,6 +33,9 @@ import { UncommittedJobs } from './submit/uncommitted-jobs.js';
 const TASKS_PER_TURN = 2_048;
 const RESTORED_PER_TURN = 8_192;
 
+const AFTER_APPEND = { followsAppend: true };
+const WITHOUT_APPEND = { followsAppend: false };
+
 export interface LeaderSetup {
   readonly ledger: LeaderLedger;
   readonly journal: Journal;
@@ -281,10 +284,10 @@ export class Leader implements LeaderContext {
     this.turnScheduled = true;
     // After every message that has arrived by now: what a thousand connections send at one moment is one
     // turn.
-    this.host.later(() => this.turn());
+    this.host.later(() => this.turn(WITHOUT_APPEND));
   }
 
-  private turn(): void {
+  private turn({ followsAppend }: { readonly followsAppend: boolean }): void {
     this.turnScheduled = false;
     if (this.stopped) return;
     this.readClock();
@@ -295,6 +298,8 @@ export class Leader implements LeaderContext {
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.host.now());
     if (this.admin.continueListings() || isMore) this.wake();
+    // Answers that no append stands behind: with another leader on the log they would be of an old state.
+    if (!followsAppend && !this.outbound.isEmpty && !this.journalWriter.isOwner()) return;
     this.outbound.flushAll();
     if (this.onIdle !== undefined && this.journalWriter.isIdle && this.tasks === 0) this.onIdle();
   }
@@ -312,7 +317,7 @@ export class Leader implements LeaderContext {
     batch.visit(firstLsn, this.applyAndAct);
     for (const run of this.applyTasks.splice(0)) this.readyTasks.push(run);
     this.expire();
-    this.turn();
+    this.turn(AFTER_APPEND);
   }
 
   private readonly applyAndAct = (

@@ -44,6 +44,14 @@ export class JournalWriter<From> {
     return this.atJournal.size === 0 && this.full.size === 0 && this.filling.size === 0;
   }
 
+  /** Whether the state of the leader is that of the journal. If not, the leader ends as after an append. */
+  isOwner(): boolean {
+    if (this.failed || this.journal.isOwner()) return !this.failed;
+    this.failed = true;
+    this.onFatal(new JournalFailedError('another process has opened it'));
+    return false;
+  }
+
   stage(record: LedgerRecord, from: From | undefined, tag: number): void {
     // A batch is applied in one go when it is durable, so it must not hold too much.
     if (this.filling.changes >= BATCH_CHANGES_MAX) {
