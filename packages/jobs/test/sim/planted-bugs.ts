@@ -49,7 +49,7 @@ function swap(
 interface JournalWriterInside {
   filling: { size: number };
   onDurable(batch: unknown, lsn: number): void;
-  journal: { append(entries: Uint8Array[], done: () => void): void };
+  log: { append(entries: Uint8Array[]): void };
 }
 
 /** A log that takes a failed sync for one that has worked. */
@@ -191,7 +191,7 @@ export const plantedBugs: readonly PlantedBug[] = [
             const batch = this.filling as unknown as { entries(): Uint8Array[]; clear(): void };
             const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
             this.filling = new Batch();
-            this.journal.append(batch.entries(), () => undefined);
+            this.log.append(batch.entries());
             this.onDurable(batch, 1);
           },
       ),
@@ -209,7 +209,7 @@ export const plantedBugs: readonly PlantedBug[] = [
             const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
             this.filling = new Batch();
             this.onDurable(batch, 1);
-            this.journal.append(batch.entries(), () => undefined);
+            this.log.append(batch.entries());
           },
       ),
   },
@@ -245,7 +245,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'answers from its memory while another leader has its log',
-    plant: () => swap(JournalWriter, 'isOwner', () => () => true),
+    plant: () => swap(Leader, 'isOwner', () => () => true),
   },
   {
     name: 'does not exit when its log has failed',
@@ -550,8 +550,8 @@ export const plantedBugs: readonly PlantedBug[] = [
         Leader,
         'readClock',
         () =>
-          function readClock(this: { recordTime: number; host: Leader['host']; ledger: Ledger }) {
-            this.recordTime = Math.max(this.host.wallNow(), this.ledger.now, this.recordTime);
+          function readClock(this: { recordTime: number; clock: Leader['clock']; ledger: Ledger }) {
+            this.recordTime = Math.max(this.clock.wallNow(), this.ledger.now, this.recordTime);
           },
       ),
   },
@@ -578,8 +578,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'lists dead letters that were purged',
-    plant: () =>
-      swap(
+    plant: () => {
+      const seen = new WeakMap<Ledger, Set<Job>>();
+      return swap(
         AdminApi,
         'serve',
         (original) =>
@@ -589,13 +590,16 @@ export const plantedBugs: readonly PlantedBug[] = [
             call: unknown,
             request: { kind: string; state?: string },
           ) {
+            const { ledger } = this.context;
+            const dead = seen.get(ledger) ?? new Set<Job>();
+            seen.set(ledger, dead);
+            for (const job of (ledger.dead as unknown as { jobs: Job[] }).jobs) dead.add(job);
             if (request.kind !== 'list' || request.state !== 'dead')
               return original.call(this, session, call, request);
-            // The heap of their retention, in which purged jobs stay until they expire.
-            const { values } = this.context.ledger.dead as unknown as { values: Job[] };
-            return this.listing.start(session, call, request, { after: () => [...values].values() });
+            return this.listing.start(session, call, request, { after: () => [...dead].values() });
           },
-      ),
+      );
+    },
   },
   {
     name: 'takes the end of a connection for the end of its client',

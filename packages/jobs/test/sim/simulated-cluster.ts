@@ -208,7 +208,8 @@ export class SimulatedCluster {
     if (message.kind === 'assign')
       for (const { job, attempt } of message.items) this.history.assigned(job, attempt, this.simulation.now);
     else if (message.kind === 'receipts')
-      for (const { seq, refusal } of message.items) if (refusal !== undefined) this.history.refused(peer, seq);
+      for (const { seq, refusal } of message.items)
+        if (refusal !== undefined) this.history.refused(peer, seq);
   }
 
   private drawFaultPlan(): FaultPlan {
@@ -575,7 +576,10 @@ export class SimulatedCluster {
     await simulation.run(simulation.now + HEAL_MS, () => isIdle(this.leaders.current));
     const live = this.leaders.current?.ledger;
     if (live === undefined) return simulation.problem('the leader does not run after the faults ended');
-    const allowances = { drops: this.drops, restarted: this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0 };
+    const allowances = {
+      drops: this.drops,
+      restarted: this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
+    };
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);
     if (snapshotText(live) !== snapshotText(await this.replayed()))

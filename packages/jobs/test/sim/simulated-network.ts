@@ -1,5 +1,6 @@
 import { type ActorRef, type AnyRef, defineActor } from '@troupe/core';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
+import { routePeerMessages } from '#src/leader/route-peer-messages.js';
 import type { LeaderForClients, LeaderForWorkers, PeerPort } from '#src/protocol/leader-interface.js';
 import type { SimulatedMachine, Simulation } from './simulation.js';
 
@@ -137,7 +138,10 @@ export class SimulatedNetwork {
     const { endpoint } = connection;
     if (endpoint === undefined || !isUp(endpoint)) return;
     const name = kind.startsWith('hello') ? 'hello' : 'message';
-    const methods = endpoint.ref.tell as unknown as Record<string, (payload: unknown) => void>;
+    const methods = routePeerMessages(endpoint.ref.tell) as unknown as Record<
+      string,
+      (payload: unknown) => void
+    >;
     methods[kind]?.({ [name]: copyOf(body), port: connection.port });
   }
 

@@ -163,26 +163,29 @@ fencing(
   },
 );
 
-fencing('a directory opens while its owner replaces CURRENT, at whatever call of the opening that happens', () => {
-  // Up to the claim of the epoch; after it the owner is fenced.
-  for (let calls = 0; calls < 25; calls += 1) {
-    const owner = new LogHarness({ seed: calls });
-    const log = owner.open();
-    const second = new LogHarness({ disk: owner.storage.disk, seed: calls + 100, ignoresLock: true });
-    let opened: Error | Log | undefined;
-    second.start({}, (error, other) => {
-      opened = error ?? other;
-    });
-    second.storage.run(calls);
-    // Several segments, each of which makes CURRENT longer.
-    for (let i = 0; i < 60; i += 1) {
-      log.append(Buffer.alloc(1_500));
-      owner.settle();
+fencing(
+  'a directory opens while its owner replaces CURRENT, at whatever call of the opening that happens',
+  () => {
+    // Up to the claim of the epoch; after it the owner is fenced.
+    for (let calls = 0; calls < 25; calls += 1) {
+      const owner = new LogHarness({ seed: calls });
+      const log = owner.open();
+      const second = new LogHarness({ disk: owner.storage.disk, seed: calls + 100, ignoresLock: true });
+      let opened: Error | Log | undefined;
+      second.start({}, (error, other) => {
+        opened = error ?? other;
+      });
+      second.storage.run(calls);
+      // Several segments, each of which makes CURRENT longer.
+      for (let i = 0; i < 60; i += 1) {
+        log.append(Buffer.alloc(1_500));
+        owner.settle();
+      }
+      second.settle();
+      assert.not(opened instanceof Error, `after ${calls} calls: ${String(opened)}`);
     }
-    second.settle();
-    assert.not(opened instanceof Error, `after ${calls} calls: ${String(opened)}`);
-  }
-});
+  },
+);
 
 fencing('an opening that another overtakes, at whatever call, ends as fenced and not as damage', () => {
   let refusals = 0;
