@@ -83,7 +83,7 @@ export class Log {
       onFatal: (error) => this.fail(error),
       onScrubDue: (done) => this.scrub(() => done()),
     });
-    this.reader = new LogReader(settings.storage, this.engine.manifestFile, this.committer);
+    this.reader = new LogReader(settings.storage, settings.host, this.engine.manifestFile, this.committer);
     this.reportRecovery(store);
     this.engine.start();
   }
