@@ -12,7 +12,7 @@ import type { SignalHandling } from '../lifecycle/signal-handling.js';
 import type { StopSequence } from '../lifecycle/stop-sequence.js';
 import type { Suspensions } from '../lifecycle/suspensions.js';
 import type { Termination } from '../lifecycle/termination.js';
-import type { UnreturnedFailures } from '../lifecycle/unreturned-failures.js';
+import type { UnreturnedFailures } from '../lifecycle/unreturned-expected-failures.js';
 import type { BackPressure } from '../mailbox/back-pressure.js';
 import type { DeadLetterPublisher } from '../mailbox/dead-letter-publisher.js';
 import type { Delivery } from '../mailbox/delivery.js';
