@@ -1,11 +1,6 @@
 import { CallWaitError, ForbiddenError, JobDefinitionError } from '../jobs-error.js';
 import type { JobsTimers } from '../jobs-host.js';
-import type {
-  AdminRequest,
-  DeadAttempt,
-  JobView,
-  LeaderOverview,
-} from '../protocol/admin-messages.js';
+import type { AdminRequest, DeadAttempt, JobView, LeaderOverview } from '../protocol/admin-messages.js';
 import { BULK_JOBS_MAX } from '../protocol/admin-messages.js';
 import type { RequestAnswer } from './machine/client-effects.js';
 import type { WaitOptions } from './wait-limit.js';

@@ -122,7 +122,7 @@ function effectsOf(
       const ref = self();
       const port: PeerPort<ToClient> = {
         ref,
-        write: (message) => routeToClient(ref.tell, message, port),
+        offer: (message) => routeToClient(ref.offer, message, port),
       };
       link.port = port;
       leader.helloClient({ hello, port });

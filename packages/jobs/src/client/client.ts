@@ -145,12 +145,7 @@ export class Client implements JobOperations, AsyncDisposable {
     return call.promise as Promise<JobOutput<D>>;
   }
 
-  private start(
-    call: PendingSubmitCall,
-    job: JobDefinition,
-    input: unknown,
-    options: SubmitOptions,
-  ): void {
+  private start(call: PendingSubmitCall, job: JobDefinition, input: unknown, options: SubmitOptions): void {
     const draft = emptyDraft(this.table.add(call), call instanceof PendingRun ? THEN_OUTCOME : RECEIPT_ONLY);
     try {
       const encoding = this.encoder.encode(draft, job, input, options);

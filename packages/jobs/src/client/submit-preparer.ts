@@ -31,10 +31,7 @@ export class SubmitPreparer {
   private readonly define: (definition: JobDefine) => void;
 
   /** `define`: the leader has to know a definition before the first submit that refers to it. */
-  constructor(
-    limits: { readonly payloadBytesMax: number },
-    define: (definition: JobDefine) => void,
-  ) {
+  constructor(limits: { readonly payloadBytesMax: number }, define: (definition: JobDefine) => void) {
     this.limits = limits;
     this.define = define;
   }

@@ -1,5 +1,6 @@
 import { Ring } from '../collections/ring.js';
 import type { PayloadStore } from '../job/payload-store.js';
+import { JournalFailedError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
 import { type Journal, NO_STATUS } from '../journal/journal.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
@@ -10,6 +11,7 @@ import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '..
 import { AdminApi } from './admin/admin-api.js';
 import { CommitEffects } from './commit/commit-effects.js';
 import { JournalWriter } from './commit/journal-writer.js';
+import { awaitOutcome } from './commit/outcome-waiters.js';
 import type { RecordBatch } from './commit/record-batch.js';
 import { AttemptLifecycle } from './dispatch/attempt-lifecycle.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
@@ -33,6 +35,9 @@ import { UncommittedJobs } from './submit/uncommitted-jobs.js';
 /** No turn does more of these than a few milliseconds take. */
 const TASKS_PER_TURN = 2_048;
 const RESTORED_PER_TURN = 8_192;
+
+const AFTER_APPEND = { followsAppend: true };
+const WITHOUT_APPEND = { followsAppend: false };
 
 export interface LeaderSetup {
   readonly ledger: LeaderLedger;
@@ -75,7 +80,7 @@ export class Leader implements LeaderContext {
   private readonly sessions: SessionRegistry;
   private readonly dispatcher: Dispatcher;
   private readonly commitEffects: CommitEffects;
-  private readonly outbound = new OutboundFlush();
+  private readonly outbound = new OutboundFlush((session) => this.addPostponed(session));
   private readonly slices = new MessageSlices({
     fromClient: (session, message) => this.handleClient(session, message),
     fromWorker: (session, message) => this.sessions.fromWorker(session, message),
@@ -178,6 +183,12 @@ export class Leader implements LeaderContext {
     if (!this.stopped) this.leaseWatch.fromHeartbeat(heartbeat, report);
   }
 
+  /** A session that was full has room again. */
+  writable(session: Session): void {
+    this.outbound.writable(session);
+    this.wake();
+  }
+
   /** The connection is lost. A worker keeps its attempts for its grace period. */
   closed(session: Session | HeartbeatSession): void {
     if (session.kind === 'client') this.sessions.clientClosed(session);
@@ -242,6 +253,11 @@ export class Leader implements LeaderContext {
     this.outbound.markDirty(session);
   }
 
+  /** Outcomes that had no room are read from the ledger again; a redriven job is awaited again. */
+  private addPostponed(session: ClientSession): void {
+    for (const no of session.takePostponed()) awaitOutcome(this, no, session);
+  }
+
   /**
    * Once a turn: the records of one turn carry one time. The wall clock is read only when the leader starts
    * (ADR 0414): set back, it would hold up every delay; set forward, it would end them.
@@ -284,6 +300,10 @@ export class Leader implements LeaderContext {
 
   /** The requested turn: dispatch, append, flush. */
   turn(): void {
+    this.runTurn(WITHOUT_APPEND);
+  }
+
+  private runTurn({ followsAppend }: { readonly followsAppend: boolean }): void {
     this.turnScheduled = false;
     if (this.stopped) return;
     this.readClock();
@@ -294,7 +314,9 @@ export class Leader implements LeaderContext {
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.clock.now());
     if (this.admin.continueListings() || isMore) this.wake();
-    this.outbound.flushAll();
+    // Answers that no append stands behind: with another leader on the log they would be of an old state.
+    if (!followsAppend && !this.outbound.isEmpty && !this.isOwner()) return;
+    if (this.outbound.flushAll()) this.wake();
     if (this.stopping && this.journalWriter.isIdle && this.tasks === 0) this.finish();
   }
 
@@ -321,7 +343,7 @@ export class Leader implements LeaderContext {
     batch.visit(firstLsn, this.applyAndAct);
     for (const run of this.applyTasks.splice(0)) this.readyTasks.push(run);
     this.expire();
-    this.turn();
+    this.runTurn(AFTER_APPEND);
   }
 
   private readonly applyAndAct = (
@@ -344,6 +366,7 @@ export class Leader implements LeaderContext {
     this.lastTickAt = now;
     this.leaseWatch.check();
     this.expire();
+    this.outbound.retryAll();
     this.effects.startTick(this.times.tickMs);
     this.wake();
   }
@@ -361,7 +384,15 @@ export class Leader implements LeaderContext {
       this.stage({ type: 'tick', at: recordTime });
   }
 
+  /** Whether the state here is that of the log. If not, the leader ends as after a failed append. */
+  private isOwner(): boolean {
+    if (this.journal.isOwner()) return true;
+    this.fail(new JournalFailedError('another process has opened it'));
+    return false;
+  }
+
   private fail(error: Error): void {
+    if (this.stopped) return;
     this.stopped = true;
     this.effects.failed(error);
   }

@@ -105,7 +105,7 @@ function effectsOf(ctx: WorkerContext): WorkerEffects {
     open(hello) {
       const port: PeerPort<ToWorker> = {
         ref: self,
-        write: (message) => routeToWorker(self.tell, message, port),
+        offer: (message) => routeToWorker(self.offer, message, port),
       };
       state.port = port;
       leader.helloWorker({ hello, port });

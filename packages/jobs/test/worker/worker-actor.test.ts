@@ -32,7 +32,7 @@ class ActorRig {
         helloWorker: ({ hello, port }) => {
           this.hellos.push(hello);
           this.port = port;
-          port.write({ kind: 'welcome', tag: 'tag', heartbeatMs: 1_000 });
+          port.offer({ kind: 'welcome', tag: 'tag', heartbeatMs: 1_000 });
         },
         fromWorker: ({ message }) => void this.written.push(message),
       },
@@ -41,7 +41,7 @@ class ActorRig {
 
   assign(no: number): void {
     const item = { exec: job.exec, payload: '1', client: 'c', runMs: 1e6, outputBytes: 100 };
-    this.port?.write({ kind: 'assign', items: [{ ...item, job: no, attempt: 1 }] });
+    this.port?.offer({ kind: 'assign', items: [{ ...item, job: no, attempt: 1 }] });
   }
 
   ends(): AttemptEnd[] {
@@ -102,7 +102,10 @@ actors('a handler that ends after its worker has stopped or restarted changes no
   await stopped;
   finishLast('late');
   await world.advance(10_000);
-  assert.equal(world.eventsOf('dead-letter').filter(({ letter }) => letter.message === 'attemptEnded'), []);
+  assert.equal(
+    world.eventsOf('dead-letter').filter(({ letter }) => letter.message === 'attemptEnded'),
+    [],
+  );
 });
 
 actors.run();

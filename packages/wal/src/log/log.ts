@@ -232,6 +232,14 @@ export class Log {
     });
   }
 
+  /** False: another process has opened the directory. The log has failed then, as by an append. */
+  isOwner(): boolean {
+    if (this.state === 'failed') return false;
+    const problem = this.state === 'closed' ? undefined : this.fence.problem();
+    if (problem !== undefined) this.fail(problem);
+    return problem === undefined;
+  }
+
   status(): WalStatus {
     return {
       state: this.state,
