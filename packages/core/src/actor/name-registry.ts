@@ -89,6 +89,8 @@ export class NameRegistry {
     if (cell === this.runtime.guardian) return '/';
     // An earlier incarnation has handed its name to the present one.
     const present = cell.ref.cell;
+    const elsewhere = present.cold?.home?.path ?? present.cold?.route?.path;
+    if (elsewhere !== undefined) return elsewhere;
     const own = present.cold?.name ?? anonymousName(present.type, present.slot, present.generation);
     const parent = present.parentRef;
     return parent === undefined ? `/${own}` : this.join(parent.cell, own);

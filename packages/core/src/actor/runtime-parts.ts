@@ -1,4 +1,5 @@
 import type { AnyDefinition } from '../define/actor-definition.js';
+import type { SpawnOptionsWithArgs } from '../define/spawn-options.js';
 import type { EventStream } from '../event-stream.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
@@ -82,6 +83,21 @@ export interface ActorTree {
   readonly nameWatches: NameWatches;
   readonly spawner: ActorSpawner;
   readonly subtrees: SubtreeStarter;
+  /** Undefined for a system of one thread. */
+  readonly remote: RemotePlaces | undefined;
+}
+
+/** Actors on other threads, as the spawner and the cells use them. */
+export interface RemotePlaces {
+  /** In front of the ids of this thread's actors. */
+  readonly idPrefix: string;
+  /** Definition and options of the proxy of an actor that is to run elsewhere; undefined when it runs here. */
+  place(
+    definition: AnyDefinition,
+    options: SpawnOptionsWithArgs,
+  ): { readonly definition: AnyDefinition; readonly options: SpawnOptionsWithArgs } | undefined;
+  /** The proxy was spawned. */
+  spawned(cell: ActorCell): void;
 }
 
 /** Starts pools and supervision trees, which are made of actors. */
