@@ -4,7 +4,11 @@ import { lineAt } from './source-text.mjs';
 const page = 'docs/errors.md';
 
 /** Codes of Node that our sources compare with. */
-const nodesOwn = new Set(['ERR_BUFFER_TOO_LARGE', 'ERR_PACKAGE_PATH_NOT_EXPORTED']);
+const nodesOwn = new Set([
+  'ERR_BUFFER_TOO_LARGE',
+  'ERR_PACKAGE_PATH_NOT_EXPORTED',
+  'ERR_WORKER_OUT_OF_MEMORY',
+]);
 
 /** @param {import('./tree.mjs').Tree} tree @returns {import('./tree.mjs').Finding[]} */
 export function checkErrorCatalogue(tree) {

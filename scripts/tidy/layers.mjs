@@ -11,6 +11,7 @@ const packageLayers = {
   middleware: ['@troupe/core', 'mnemonist', '@opentelemetry/api'],
   transport: ['@troupe/core'],
   wal: ['@troupe/core'],
+  threads: ['@troupe/core'],
   jobs: ['@troupe/core', '@troupe/transport', '@troupe/wal', '@standard-schema/spec'],
   cli: [
     '@troupe/core',
@@ -30,7 +31,7 @@ const packageLayers = {
  */
 const coreStages = [
   ...['timers', 'message', 'mailbox', 'run-queue', 'invoker', 'executor'],
-  ...['inspect', 'ref', 'middleware', 'define'],
+  ...['inspect', 'ref', 'waits', 'middleware', 'define'],
   ...['actor', 'lifecycle', 'supervision'],
   ...['routing', 'remote', 'tree', 'adapt'],
   ...['system-options', 'runtime', 'system'],

@@ -2,7 +2,7 @@
 // implement a port for Node (node-*.ts, host/) and fakes (testing/) may touch the real thing.
 import { lineAt } from './source-text.mjs';
 
-const hostless = /^packages\/(core|wal|transport|jobs)\/src\/.*\.ts$/;
+const hostless = /^packages\/(core|wal|transport|threads|jobs)\/src\/.*\.ts$/;
 const exempt = /\/(host|testing)\/|\/node-[^/]*\.ts$/;
 
 const outsideModules =

@@ -30,15 +30,12 @@ import { DeadLetterPublisher } from './mailbox/dead-letter-publisher.js';
 import { Delivery } from './mailbox/delivery.js';
 import { MissingPhaseHandlers } from './mailbox/missing-phase-handlers.js';
 import { Stashes } from './mailbox/stashes.js';
-import { WaitGraph } from './mailbox/wait-graph.js';
 import { DeadLetterHooks } from './middleware/dead-letter-hooks.js';
 import { MessageHooks } from './middleware/message-hooks.js';
 import type { Middleware } from './middleware/middleware.js';
 import { SendHooks } from './middleware/send-hooks.js';
 import { TurnHooks } from './middleware/turn-hooks.js';
 import { Asks } from './ref/asks.js';
-import { WaitCycles } from './ref/wait-cycles.js';
-import { WaitingSends } from './ref/waiting-sends.js';
 import { RemoteActors } from './remote/remote-actors.js';
 import { spawnPool } from './routing/pool.js';
 import { ReadyQueueCoordinator } from './run-queue/ready-queue-coordinator.js';
@@ -51,6 +48,9 @@ import { Supervisor } from './supervision/supervisor.js';
 import type { SystemSettings } from './system-options.js';
 import { TimerWheel } from './timers/timer-wheel.js';
 import { startTree } from './tree/start-tree.js';
+import { WaitCycles } from './waits/wait-cycles.js';
+import { WaitGraph } from './waits/wait-graph.js';
+import { WaitingSends } from './waits/waiting-sends.js';
 
 const NO_MIDDLEWARE: readonly Middleware[] = [];
 

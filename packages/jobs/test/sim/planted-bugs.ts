@@ -498,8 +498,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'lists dead letters that were purged',
-    plant: () =>
-      swap(
+    plant: () => {
+      const seen = new WeakMap<Ledger, Set<Job>>();
+      return swap(
         AdminApi,
         'serve',
         (original) =>
@@ -509,13 +510,16 @@ export const plantedBugs: readonly PlantedBug[] = [
             call: unknown,
             request: { kind: string; state?: string },
           ) {
+            const { ledger } = this.context;
+            const dead = seen.get(ledger) ?? new Set<Job>();
+            seen.set(ledger, dead);
+            for (const job of (ledger.dead as unknown as { jobs: Job[] }).jobs) dead.add(job);
             if (request.kind !== 'list' || request.state !== 'dead')
               return original.call(this, session, call, request);
-            // The heap of their retention, in which purged jobs stay until they expire.
-            const { values } = this.context.ledger.dead as unknown as { values: Job[] };
-            return this.listing.start(session, call, request, { after: () => [...values].values() });
+            return this.listing.start(session, call, request, { after: () => [...dead].values() });
           },
-      ),
+      );
+    },
   },
   {
     name: 'takes the end of a connection for the end of its client',

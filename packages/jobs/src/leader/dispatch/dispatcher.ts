@@ -30,7 +30,7 @@ export class Dispatcher {
     const { context } = this;
     const { queues, fleet, ledger } = context;
     const now = context.recordTime;
-    queues.promote(now);
+    const isPromoted = queues.promote(now);
     const stalled: ExecQueue[] = [];
     fleet.startRound();
     let left = ASSIGNED_PER_TURN;
@@ -55,7 +55,7 @@ export class Dispatcher {
     }
     for (const queue of stalled) queues.returnQueue(queue);
     this.armDueTimer(now);
-    return left === 0;
+    return left === 0 || !isPromoted;
   }
 
   /** Whether the job is still to be assigned. A queued job with a pending record is being cancelled. */

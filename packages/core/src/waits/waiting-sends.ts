@@ -2,10 +2,10 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { UndeliveredError } from '../errors/error-classes.js';
 import { Cancellation } from '../message/cancellation.js';
-import { cancelOnAbort } from './abort-listeners.js';
-import type { AskOptions } from './actor-ref.js';
-import type { CallTerms } from './call-options.js';
-import type { CellRef } from './cell-ref.js';
+import { cancelOnAbort } from '../ref/abort-listeners.js';
+import type { AskOptions } from '../ref/actor-ref.js';
+import type { CallTerms } from '../ref/call-options.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import { WaitingSend } from './waiting-send.js';
 
 /** The sends that wait for room in one mailbox, in their order. */

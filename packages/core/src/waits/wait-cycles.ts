@@ -1,8 +1,10 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { AskCycleError, SendCycleError } from '../errors/error-classes.js';
-import type { OpenWait } from '../mailbox/open-waits.js';
-import type { Envelope } from '../message/envelope.js';
+import { Cancellation, cancelAll } from '../message/cancellation.js';
+import { Envelope } from '../message/envelope.js';
+import { BlockedActors } from './blocked-actors.js';
+import type { OpenWait } from './open-waits.js';
 import type { WaitingSend } from './waiting-send.js';
 
 /**
@@ -27,8 +29,7 @@ export class WaitCycles {
       return true;
     }
     this.note(sender, envelope);
-    if (target.isAwaiting && target !== sender)
-      this.watch(envelope, sender, (path) => this.runtime.asks.refuse(envelope, new AskCycleError(path)));
+    if (mayWait(target) && target !== sender) this.watch(envelope, sender);
     if (sender === target) target.putSignal({ kind: 'self-asked', envelope });
     return false;
   }
@@ -37,8 +38,7 @@ export class WaitCycles {
   sendBegins(send: WaitingSend, sender: ActorCell): void {
     this.note(sender, send);
     const target = send.awaited;
-    if (target.isAwaiting || target === sender)
-      this.watch(send, sender, (path) => send.fail(new SendCycleError(path)));
+    if (mayWait(target) || target === sender) this.watch(send, sender);
   }
 
   private note(sender: ActorCell, wait: OpenWait): void {
@@ -63,19 +63,34 @@ export class WaitCycles {
   }
 
   /**
-   * The target waits, directly or through others, for the sender, which handles something else. If the sender
-   * goes on to await, neither can ever go on: refused when the event loop has turned once and all of them
-   * still wait.
+   * Actors that these workers of a pull pool wait for may now wait for them: another worker that would have
+   * been free is gone, or one of them was given work.
    */
-  private watch(wait: OpenWait, sender: ActorCell, refuse: (path: readonly string[]) => void): void {
-    if (waitsFrom(wait.awaited, sender) === undefined) return;
+  checkWorkers(workers: readonly ActorCell[]): void {
+    for (const worker of workers) {
+      const wait = worker.cold?.awaiting?.latestWait;
+      if (wait?.isOpen === true) this.watch(wait, worker);
+    }
+  }
+
+  /** A refused ask that has not begun is not begun. */
+  private refuse(wait: OpenWait, path: readonly string[]): void {
+    const error = wait.isForRoom ? new SendCycleError(path) : new AskCycleError(path);
+    const cancellable = wait instanceof Envelope ? Cancellation.of(wait) : wait.cancellable;
+    if (cancellable !== undefined) cancelAll([cancellable], error);
+  }
+
+  /**
+   * The target waits, directly or through others, for the sender, which handles something else. If the sender
+   * goes on to await, none of them can ever go on: refused when the event loop has turned once and all of
+   * them still wait.
+   */
+  private watch(wait: OpenWait, sender: ActorCell): void {
+    if (BlockedActors.by(wait, sender) === undefined) return;
     this.runtime.host.later(() => {
-      const target = wait.awaited;
       if (!wait.isOpen || sender.cold?.awaiting?.latestWait !== wait) return;
-      const waits = waitsFrom(target, sender);
-      if (waits === undefined || !waits.every(isHeldUp)) return;
-      const path = waits.map(({ awaited }) => awaited.path);
-      refuse([target.path, ...path, target.path]);
+      const blocked = BlockedActors.by(wait, sender);
+      if (blocked?.areHeldUp === true) this.refuse(wait, blocked.path);
     });
   }
 
@@ -88,8 +103,7 @@ export class WaitCycles {
     if (awaiting === undefined) return;
     awaiting.isPinned = true;
     this.runtime.host.later(() => {
-      if (cell.cold?.awaiting === awaiting)
-        this.runtime.asks.refuse(envelope, new AskCycleError([cell.path, cell.path]));
+      if (cell.cold?.awaiting === awaiting && envelope.isOpen) this.refuse(envelope, [cell.path, cell.path]);
     });
   }
 }
@@ -113,27 +127,7 @@ function pathOfCycle(sender: ActorCell, target: ActorCell, cause: Envelope | und
   return path.reverse();
 }
 
-/** The waits that lead from one waiting actor to another: its own, that of its target, and so on. */
-function waitsFrom(waiting: ActorCell, until: ActorCell): OpenWait[] | undefined {
-  const waits: OpenWait[] = [];
-  let cell = waiting;
-  while (cell !== until) {
-    const wait = cell.cold?.awaiting?.latestWait;
-    // A cycle that was closed elsewhere leads nowhere.
-    if (wait === undefined || !wait.isOpen || waits.includes(wait)) return undefined;
-    waits.push(wait);
-    cell = wait.awaited;
-  }
-  return waits;
-}
-
-/**
- * Only its target can end it: an ask is in the mailbox, in the stash or being handled, a send waits for the
- * mailbox. A later reply may come from anywhere.
- */
-function isHeldUp(wait: OpenWait): boolean {
-  if (wait.isForRoom) return true;
-  const { cold, queue } = wait.awaited;
-  if (cold?.awaiting?.envelope === wait || queue.indexOf(wait) >= 0) return true;
-  return cold?.stash?.some(({ payload }) => payload === wait) === true;
+/** An actor that awaits, or a pull pool, whose workers may all wait. */
+function mayWait({ isAwaiting, cold }: ActorCell): boolean {
+  return isAwaiting || cold?.workQueue !== undefined;
 }

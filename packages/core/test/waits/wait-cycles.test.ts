@@ -1,4 +1,4 @@
-import { type ActorRef, AskCycleError, defineActor, SendCycleError } from '@troupe/core';
+import { type ActorRef, AskCycleError, defineActor, type Ref, SendCycleError } from '@troupe/core';
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -202,5 +202,175 @@ cycles('an ask in the stash of its target is part of a cycle', async () => {
   assert.is(actors.errors.length, 1);
   assert.instance(actors.errors[0], AskCycleError);
 });
+
+cycles('a refused ask is not begun', async () => {
+  await using test = createTestSystem();
+  const letters: string[] = [];
+  test.system.on('dead-letter', ({ letter }) => void letters.push(`${letter.reason} ${letter.to}`));
+  const actors = new ScriptedActors(test, 'abc');
+  const asked = { tell: 'c', steps: [] };
+  actors.ref('a').tell.run([{ elapse: 1 }, { ask: 'b', steps: [asked] }]);
+  actors.ref('b').tell.run([{ elapse: 2 }, { ask: 'a', steps: [{ ask: 'c', steps: [{ ask: 'c' }] }] }]);
+  await settleAll(test);
+  assert.is(actors.errors.length, 1, 'the ask of b, and not one of what it would have begun');
+  assert.equal(letters, ['cancelled /a']);
+});
+
+/** The pool `p` of workers whose messages say what they do. */
+class ScriptedPool {
+  readonly errors: (AskCycleError | SendCycleError)[] = [];
+  readonly done: string[] = [];
+  readonly pool: Ref<PoolProtocol> & { resize(size: number): void };
+
+  constructor(
+    test: TestSystem,
+    { size, window, capacity = 100 }: { size: number; window?: number; capacity?: number },
+  ) {
+    const scripted = this;
+    const Worker = defineActor.of<PoolProtocol>()('worker', {
+      handlers: {
+        async ask(ctx, depth) {
+          if (depth > 0) await scripted.note(ctx.ask(scripted.pool).ask(depth - 1));
+          scripted.done.push(`ask ${depth}`);
+        },
+        async send(ctx, times) {
+          for (let i = 0; i < times; i += 1) await scripted.note(ctx.send(scripted.pool).send(0));
+          scripted.done.push(`send ${times}`);
+        },
+        elapse: (_ctx, ms) => new Promise<void>((done) => void test.host.setTimer(ms, done)),
+        later(ctx, ms) {
+          const reply = ctx.later<void>();
+          test.host.setTimer(ms, () => reply.reply());
+          return reply;
+        },
+        async askLater(ctx, ms) {
+          await scripted.note(ctx.ask(scripted.pool).later(ms));
+          scripted.done.push(`later ${ms}`);
+        },
+        async askFriend(ctx) {
+          await scripted.note(ctx.ask(friend).askPool());
+          scripted.done.push('friend');
+        },
+      },
+    });
+    const Friend = defineActor.of<FriendProtocol>()('friend', {
+      handlers: {
+        async askPool(ctx) {
+          await scripted.note(ctx.ask(scripted.pool).ask(0));
+        },
+      },
+    });
+    const friend: Ref<FriendProtocol> = test.system.spawn(Friend, { name: 'friend' });
+    this.pool = test.system.spawnPool(Worker, {
+      name: 'p',
+      size,
+      routing: { pull: { window } },
+      mailbox: { capacity },
+    });
+  }
+
+  private note(wait: Promise<unknown>): Promise<void> {
+    return wait.then(
+      () => undefined,
+      (error) => void this.errors.push(error),
+    );
+  }
+}
+
+interface PoolProtocol {
+  ask(depth: number): void;
+  send(times: number): void;
+  elapse(ms: number): void;
+  later(ms: number): void;
+  askLater(ms: number): void;
+  askFriend(): void;
+}
+
+interface FriendProtocol {
+  askPool(): void;
+}
+
+cycles('all workers of a pull pool that wait for their own pool: the last ask is refused', async () => {
+  await using test = createTestSystem();
+  const { pool, errors, done } = new ScriptedPool(test, { size: 2 });
+  pool.tell.ask(5);
+  await settleAll(test);
+  // The ask of depth 4 is with the second worker, whose own ask would need a third.
+  assert.equal(done, ['ask 4', 'ask 5']);
+  assert.instance(errors[0], AskCycleError);
+  assert.is(errors.length, 1);
+  const { cycle } = errors[0] as AskCycleError;
+  assert.is(cycle[0], '/p');
+  assert.is(cycle.at(-1), '/p');
+  assert.match(cycle[1] as string, /^\/p\//);
+});
+
+cycles('a worker that asks its pool while another worker is free is not refused', async () => {
+  await using test = createTestSystem();
+  const { pool, errors, done } = new ScriptedPool(test, { size: 3 });
+  pool.tell.ask(2);
+  pool.tell.elapse(50);
+  await settleAll(test);
+  assert.equal(errors, []);
+  assert.equal(done, ['ask 0', 'ask 1', 'ask 2']);
+});
+
+cycles('a pull pool with one worker that has room for the ask: refused as well', async () => {
+  await using test = createTestSystem();
+  const { pool, errors } = new ScriptedPool(test, { size: 1, window: 4 });
+  pool.tell.ask(1);
+  await settleAll(test);
+  assert.is(errors.length, 1);
+  assert.instance(errors[0], AskCycleError);
+});
+
+cycles('workers of a pull pool that all wait for room in it: one send is refused', async () => {
+  await using test = createTestSystem();
+  const { pool, errors, done } = new ScriptedPool(test, { size: 2, capacity: 2 });
+  pool.tell.send(4);
+  pool.tell.send(4);
+  await settleAll(test);
+  assert.ok(errors.length > 0);
+  for (const error of errors) assert.instance(error, SendCycleError);
+  assert.is(done.filter((one) => one === 'send 4').length, 2);
+  assert.is(done.filter((one) => one === 'send 0').length, 8 - errors.length);
+});
+
+cycles('a cycle through a pull pool and another actor is refused', async () => {
+  await using test = createTestSystem();
+  const { pool, errors, done } = new ScriptedPool(test, { size: 1 });
+  pool.tell.askFriend();
+  await settleAll(test);
+  assert.is(errors.length, 1);
+  assert.equal(done, ['friend']);
+});
+
+cycles('a worker that waits for a later reply of its pool is not refused', async () => {
+  await using test = createTestSystem();
+  const { pool, errors, done } = new ScriptedPool(test, { size: 2 });
+  pool.tell.askLater(100);
+  await settleAll(test);
+  assert.equal(errors, []);
+  assert.equal(done, ['later 100']);
+});
+
+cycles(
+  'a pull pool loses the worker that would have been free: the wait of the other is refused',
+  async () => {
+    await using test = createTestSystem();
+    const { pool, errors, done } = new ScriptedPool(test, { size: 2 });
+    for (const ms of [1, 400]) pool.tell.elapse(ms);
+    await test.advance(2);
+    pool.tell.ask(1);
+    await test.advance(100);
+    assert.equal(errors, [], 'the second worker will be free');
+    pool.resize(1);
+    await test.advance(100);
+    assert.is(errors.length, 1, 'the second worker gets no further work');
+    await settleAll(test);
+    assert.is(errors.length, 1);
+    assert.equal(done, ['ask 1']);
+  },
+);
 
 cycles.run();

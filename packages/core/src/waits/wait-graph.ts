@@ -62,7 +62,7 @@ export class WaitGraph {
     const cells = cell.isMuted ? this.runtime.backPressure.receiversMuting(cell) : [];
     if (cold === undefined) return cells;
     if (cold.waits !== undefined) cells.push(...cold.waits.awaited);
-    if (cold.workers !== undefined) for (const worker of cold.workers.keys()) cells.push(worker.cell);
+    if (cold.workQueue !== undefined) cells.push(...cold.workQueue.busyWorkers);
     for (const { roomIn } of cold.suspensions) if (roomIn !== undefined) cells.push(roomIn);
     return cells;
   }
@@ -73,6 +73,6 @@ function hasWaits({ isMuted, cold }: ActorCell): boolean {
   if (isMuted) return true;
   return (
     cold !== undefined &&
-    (cold.waits !== undefined || cold.workers !== undefined || cold.suspensions.length > 0)
+    (cold.waits !== undefined || cold.workQueue !== undefined || cold.suspensions.length > 0)
   );
 }

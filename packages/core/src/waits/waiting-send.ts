@@ -1,11 +1,11 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import { SendTimeoutError } from '../errors/error-classes.js';
 import { describeActivity } from '../inspect/describe-activity.js';
-import type { OpenWait } from '../mailbox/open-waits.js';
 import type { CancelGroup, Cancellable } from '../message/cancellation.js';
 import type { Envelope } from '../message/envelope.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import { TimerNode } from '../timers/timer-wheel.js';
-import type { CellRef } from './cell-ref.js';
+import type { OpenWait } from './open-waits.js';
 
 /** One send that waits for room. The wheel ends it at its deadline. */
 export class WaitingSend extends TimerNode implements OpenWait, Cancellable {

@@ -1,0 +1,6 @@
+export {
+  NotCloneableError,
+  ThreadEndedError,
+  ThreadMemoryError,
+  ThreadStartError,
+} from './thread/thread-errors.js';
