@@ -258,7 +258,7 @@ class System implements ActorSystem {
     return {
       actors: ready.slots.live - (remote?.proxies ?? 0),
       ready: ready.depth,
-      queued: ready.queued + ready.inlineMessages + stashes.held,
+      queued: ready.queued + ready.inlineMessages + stashes.held + (remote?.keptBack ?? 0),
       handled: ready.handledTotal - (remote?.forwarded ?? 0),
       deadLetters: deadLetters.total,
       timers: wheel.live,

@@ -24,6 +24,20 @@ import type {
   UnreadMessage,
 } from './threads.js';
 
+/** A message that waits for room. */
+interface KeptMessage {
+  readonly from: number;
+  readonly handler: number;
+  readonly payload: unknown;
+  readonly ask: RemoteAsk | undefined;
+}
+
+/** Messages of other threads in front of a full mailbox, and the threads that were paused for it. */
+class Backlog {
+  readonly messages: KeptMessage[] = [];
+  readonly paused = new Set<number>();
+}
+
 /**
  * The actors of a system on its other threads (ADR 0118). Such an actor is stood for by a proxy, an ordinary
  * actor whose state is its route; so every verb works by the code for actors of this thread, and this part
@@ -45,8 +59,8 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   private readonly waitingForRoom = new Map<number, SuspensionToken[]>();
   /** Threads that have a ref, by the slot of the actor. */
   private readonly importers = new Map<CellRef, Set<number>>();
-  /** Threads that are paused, by the actor whose mailbox is full. */
-  private readonly paused = new Map<CellRef, Set<number>>();
+  /** By the actor whose mailbox is full. */
+  private readonly backlogs = new Map<CellRef, Backlog>();
 
   constructor(runtime: RuntimeParts, threads: SystemThreads, settings: ThreadSettings) {
     this.runtime = runtime;
@@ -188,32 +202,67 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     return at.thread !== this.threads.self && this.residents.keepEarly(at, early);
   }
 
+  /** A full mailbox that mutes its senders takes no more: what is on its way waits in front of it. */
   deliver(from: number, cell: ActorCell, handler: number, payload: unknown, ask: RemoteAsk | undefined): void {
+    const backlog = this.backlogs.size === 0 ? undefined : this.backlogs.get(cell.ref);
+    if (backlog !== undefined) this.keepBack(backlog, cell, { from, handler, payload, ask });
+    else if (cell.isFull && cell.type.overflow === 'mute-sender' && !cell.isClosed)
+      this.keepBack(this.openBacklog(cell), cell, { from, handler, payload, ask });
+    else this.hand(from, cell, handler, payload, ask);
+  }
+
+  private hand(
+    from: number,
+    cell: ActorCell,
+    handler: number,
+    payload: unknown,
+    ask: RemoteAsk | undefined,
+  ): void {
     if (ask !== undefined) this.asks.asked(from, cell, handler, payload, ask);
     else if (cell.ref instanceof RouterBase)
       cell.ref.tellTo(cell.ref.targetsOf(handler, payload), handler, payload);
     else this.runtime.delivery.tell(cell, handler, payload);
-    if (cell.isFull && cell.type.overflow === 'mute-sender' && !cell.isClosed) this.pause(from, cell);
   }
 
-  /** The proxies of that thread wait until the mailbox is down to half. */
-  private pause(thread: number, cell: ActorCell): void {
-    const { ref } = cell;
-    let threads = this.paused.get(ref);
-    if (threads === undefined) {
-      threads = new Set();
-      this.paused.set(ref, threads);
-      this.runtime.backPressure.waitForRoom(cell, () => this.unpause(ref));
+  private openBacklog(cell: ActorCell): Backlog {
+    const backlog = new Backlog();
+    this.backlogs.set(cell.ref, backlog);
+    this.awaitRoom(cell.ref, backlog);
+    return backlog;
+  }
+
+  private awaitRoom(ref: CellRef, backlog: Backlog): void {
+    this.runtime.backPressure.waitForRoom(ref.cell, () => this.handBacklog(ref, backlog));
+  }
+
+  /** The proxies of the sending thread wait until the mailbox is down to half. */
+  private keepBack(backlog: Backlog, cell: ActorCell, message: KeptMessage): void {
+    backlog.messages.push(message);
+    const { from } = message;
+    if (backlog.paused.has(from) || from === this.threads.self) return;
+    backlog.paused.add(from);
+    this.threads.signal(from, { kind: 'pause', at: this.refOf(cell) });
+  }
+
+  private handBacklog(ref: CellRef, backlog: Backlog): void {
+    const { messages } = backlog;
+    let handed = 0;
+    for (; handed < messages.length && (!ref.cell.isFull || ref.cell.isClosed); handed += 1) {
+      const { from, handler, payload, ask } = messages[handed] as KeptMessage;
+      this.hand(from, ref.cell, handler, payload, ask);
     }
-    if (threads.has(thread) || thread === this.threads.self) return;
-    threads.add(thread);
-    this.threads.signal(thread, { kind: 'pause', at: this.refOf(cell) });
+    messages.splice(0, handed);
+    if (messages.length > 0) return this.awaitRoom(ref, backlog);
+    this.backlogs.delete(ref);
+    const at = this.refOf(ref.cell);
+    for (const thread of backlog.paused) this.threads.signal(thread, { kind: 'unpause', at });
   }
 
-  private unpause(ref: CellRef): void {
-    const threads = this.paused.get(ref) ?? [];
-    this.paused.delete(ref);
-    for (const thread of threads) this.threads.signal(thread, { kind: 'unpause', at: this.refOf(ref.cell) });
+  /** Messages in front of full mailboxes. */
+  get keptBack(): number {
+    let kept = 0;
+    for (const { messages } of this.backlogs.values()) kept += messages.length;
+    return kept;
   }
 
   replied(_from: number, ask: number, value: unknown): void {
@@ -367,7 +416,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
       (ref.cell.cold?.route as ImportedRoute).ended(ref, 'failed');
     this.residents.threadEnded(thread);
     for (const threads of this.importers.values()) threads.delete(thread);
-    for (const threads of this.paused.values()) threads.delete(thread);
+    for (const { paused } of this.backlogs.values()) paused.delete(thread);
     this.roomAgain(thread);
   }
 
