@@ -23,6 +23,7 @@ import type { DeadLetterHooks } from '../middleware/dead-letter-hooks.js';
 import type { MessageHooks } from '../middleware/message-hooks.js';
 import type { SendHooks } from '../middleware/send-hooks.js';
 import type { Asks } from '../ref/asks.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import type { PoolOptions } from '../routing/pool.js';
 import type { PoolRef } from '../routing/router-ref.js';
 import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
@@ -98,6 +99,14 @@ export interface RemotePlaces {
   ): { readonly definition: AnyDefinition; readonly options: SpawnOptionsWithArgs } | undefined;
   /** The proxy was spawned. */
   spawned(cell: ActorCell): void;
+  nameOf(thread: number): string;
+  /** The thread of that routee of a pool on each thread. */
+  threadOfRoutee(serial: number): string;
+  /** The actor of that path that has its home on another thread. */
+  refNamed(path: string): CellRef | undefined;
+  /** An actor of this thread has taken or left its name. */
+  nameTaken(path: string, cell: ActorCell): void;
+  nameLeft(path: string): void;
 }
 
 /** Starts pools and supervision trees, which are made of actors. */

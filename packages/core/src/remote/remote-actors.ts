@@ -10,6 +10,7 @@ import { RouterBase } from '../routing/router-class.js';
 import type { StopReason } from '../runtime-event.js';
 import { ProxyDefinitions, remoteOf } from './proxy-definitions.js';
 import { RemoteAsks } from './remote-asks.js';
+import { RemoteNames } from './remote-names.js';
 import { Residents } from './residents.js';
 import { idOf, ImportedRoute, PlacedRoute, Route, type RouteParts } from './route.js';
 import type {
@@ -52,6 +53,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   /** Messages that a thread took along when it ended. */
   lost = 0;
   private readonly residents: Residents;
+  private readonly names: RemoteNames;
   private readonly definitions = new ProxyDefinitions();
   /** Proxies without a parent, by home and slot. */
   private readonly imports = new Map<number, Map<number, CellRef>>();
@@ -68,6 +70,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     this.idPrefix = this.threads.self === 0 ? '' : `${this.threads.self}:`;
     this.asks = new RemoteAsks(runtime, this.threads, this);
     this.residents = new Residents(runtime, this.threads, this);
+    this.names = new RemoteNames(this.threads, runtime);
   }
 
   // Spawning.
@@ -110,6 +113,31 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     return proxies;
   }
 
+  nameOf(thread: number): string {
+    return this.threads.nameOf(thread);
+  }
+
+  threadOfRoutee(serial: number): string {
+    const { self, others } = this.threads;
+    const all = [self, ...others].filter((thread) => thread !== 0).sort((a, b) => a - b);
+    return this.threads.nameOf(all[serial % all.length] as number);
+  }
+
+  // Names.
+
+  refNamed(path: string): CellRef | undefined {
+    const ref = this.names.find(path);
+    return ref === undefined ? undefined : this.cellOf(ref).ref;
+  }
+
+  nameTaken(path: string, cell: ActorCell): void {
+    this.names.announce(path, this.refOf(cell));
+  }
+
+  nameLeft(path: string): void {
+    this.names.withdraw(path);
+  }
+
   // Refs.
 
   isRef(value: object): boolean {
@@ -122,7 +150,8 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
 
   refOf(cell: ActorCell): RemoteRef {
     const { self } = this.threads;
-    const route = cell.cold?.route;
+    // A proxy gets its name before its route.
+    const route = cell.cold?.route ?? (cell.args instanceof Route ? cell.args : undefined);
     const own = { thread: self, slot: cell.slot, generation: cell.generation };
     const address = cell.cold?.home?.address ?? (cell.isTerminated ? own : (route?.address ?? own));
     const represented = cell.type.definition['~represents'];
@@ -306,8 +335,9 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
       case 'ended':
         return this.actorEnded(signal.at, signal.reason);
       case 'named':
+        return this.names.taken(signal.path, signal.ref);
       case 'unnamed':
-        return undefined;
+        return this.names.left(signal.path);
       default:
         return this.handle(from, signal);
     }
@@ -418,6 +448,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     for (const threads of this.importers.values()) threads.delete(thread);
     for (const { paused } of this.backlogs.values()) paused.delete(thread);
     this.roomAgain(thread);
+    this.names.threadEnded(thread);
   }
 
   report(message: string, fields: Readonly<Record<string, unknown>>): void {

@@ -156,7 +156,7 @@ export class LinkedSystems {
       others: Array.from({ length: count }, (_, thread) => thread).filter((thread) => thread !== self),
       nameOf: (thread) => `thread-${thread}`,
       place: (on) => {
-        if (on === 'main') return 0;
+        if (on === 'main' || on === 'thread-0') return 0;
         if (on !== 'any-thread') return Number(on.split('-')[1]);
         next = (next % (count - 1)) + 1;
         return next;
