@@ -3,6 +3,7 @@ import type { SpawnOptionsWithArgs } from '../define/spawn-options.js';
 import type { EventStream } from '../event-stream.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
+import type { FlightRecorder } from '../inspect/flight-recorder.js';
 import type { RuntimeLog } from '../inspect/runtime-log.js';
 import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { AsyncHandlerParking } from '../lifecycle/async-handler-parking.js';
@@ -13,7 +14,7 @@ import type { SignalHandling } from '../lifecycle/signal-handling.js';
 import type { StopSequence } from '../lifecycle/stop-sequence.js';
 import type { Suspensions } from '../lifecycle/suspensions.js';
 import type { Termination } from '../lifecycle/termination.js';
-import type { UnreturnedFailures } from '../lifecycle/unreturned-failures.js';
+import type { UnreturnedFailures } from '../lifecycle/unreturned-expected-failures.js';
 import type { BackPressure } from '../mailbox/back-pressure.js';
 import type { DeadLetterPublisher } from '../mailbox/dead-letter-publisher.js';
 import type { Delivery } from '../mailbox/delivery.js';
@@ -71,6 +72,8 @@ export interface Messaging {
   readonly stashes: Stashes;
   readonly backPressure: BackPressure;
   readonly waitGraph: WaitGraph;
+  /** Undefined where it is off. */
+  readonly recorder: FlightRecorder | undefined;
   readonly waitCycles: WaitCycles;
   readonly suspensions: Suspensions;
   readonly missingPhaseHandlers: MissingPhaseHandlers;
@@ -92,7 +95,7 @@ export interface ActorTree {
 export interface RemotePlaces {
   /** In front of the ids of this thread's actors. */
   readonly idPrefix: string;
-  /** Definition and options of the proxy of an actor that is to run elsewhere; undefined when it runs here. */
+  /** Definition and options of the proxy of an actor that is to run elsewhere; undefined for one here. */
   place(
     definition: AnyDefinition,
     options: SpawnOptionsWithArgs,

@@ -17,7 +17,7 @@ import {
 } from './actor-definition.js';
 import { checkDefinition } from './check-definition.js';
 import { moduleOf } from './definition-module.js';
-import type { CheckedHandlers, CheckedPhases } from './handler-checks.js';
+import type { CheckedHandlers, CheckedPhases } from './handler-type-checks.js';
 import type {
   Actor,
   NameIfComplete,

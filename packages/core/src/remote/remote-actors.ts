@@ -75,7 +75,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
 
   // Spawning.
 
-  /** Definition and options of the proxy of an actor that is to run elsewhere; undefined when it runs here. */
+  /** Definition and options of the proxy of an actor that is to run elsewhere; undefined for one here. */
   place(
     definition: AnyDefinition,
     options: SpawnOptionsWithArgs,

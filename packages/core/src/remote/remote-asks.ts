@@ -49,7 +49,7 @@ class ForwardedAsk implements EnvelopeOwner, Cancellable {
   }
 }
 
-/** Asks between threads: those of this thread that others answer, and those of others that are answered here. */
+/** Asks between threads: those of this thread that others answer, and those that are answered here. */
 export class RemoteAsks {
   /** The result of a proxy's handler: the reply comes later. */
   readonly later: LaterReply<unknown>;

@@ -103,10 +103,9 @@ export class Residents {
     try {
       const definition = this.threads.load(signal.definition);
       if (!(definition instanceof Promise)) return this.start(from, place, definition, signal);
-      definition.then(
-        (loaded) => this.start(from, place, loaded, signal),
-        (reason) => this.cannotStart(from, at, toError(reason)),
-      );
+      definition
+        .then((loaded) => this.start(from, place, loaded, signal))
+        .catch((reason: unknown) => this.cannotStart(from, at, toError(reason)));
     } catch (thrown) {
       this.cannotStart(from, at, toError(thrown));
     }

@@ -319,7 +319,7 @@ remote('a name is known on all threads, and its watchers are called back', () =>
     await systems.settle();
     assert.is(await answer(systems, finder.ask.find('sum')), sum);
     assert.is(await answer(systems, finder.ask.find('/local')), local);
-    assert.is(await answer(systems, finder.ask.find('nobody')), undefined);
+    assert.is(await answer(systems, finder.ask.find('unknown')), undefined);
     void system.stop(sum);
     await systems.settle();
     assert.is(await answer(systems, finder.ask.find('sum')), undefined);

@@ -3,6 +3,7 @@ import type { Client } from '../client/client.js';
 import { spawnClient } from '../client/client-actor.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
+import { routePeerMessages } from '../leader/route-peer-messages.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions, type Defaulted, plainName, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
@@ -96,7 +97,7 @@ export class EmbeddedJobs implements AsyncDisposable {
       name: options.name ?? 'app',
       tag: this.tag,
       host: this.host,
-      leader: this.leader.tell,
+      leader: routePeerMessages(this.leader.tell),
     });
     this.clients.push(client);
     return client;
@@ -116,7 +117,7 @@ export class EmbeddedJobs implements AsyncDisposable {
         onFailure,
         onStale,
         host: this.host,
-        leader: this.leader.tell,
+        leader: routePeerMessages(this.leader.tell),
       },
     });
     this.workersStarted += 1;

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { createSystem, type SystemThreads, type ThreadReceiver } from '@troupe/core';
-import { ThreadCarrier } from './thread-carrier.js';
+import { ThreadCarrier } from './node-thread-carrier.js';
 import type { ThreadData, ThreadMessage } from './thread-message.js';
 
 const { carrier: spec, settings } = workerData as ThreadData;

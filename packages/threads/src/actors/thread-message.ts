@@ -1,5 +1,5 @@
 import type { ThreadSettings } from '@troupe/core';
-import type { CarrierSpec, PeerEnds } from './thread-carrier.js';
+import type { CarrierSpec, PeerEnds } from './node-thread-carrier.js';
 
 /** The data that a thread starts with. */
 export interface ThreadData {

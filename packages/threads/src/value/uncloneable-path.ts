@@ -1,6 +1,6 @@
 import { messageOf } from './message-of.js';
 import { NotCloneableError } from '../thread/thread-errors.js';
-import { isBeside, isRefused } from './value-kinds.js';
+import { isBeside, isRefused } from './node-value-kinds.js';
 
 /**
  * The error for a value that could not be written, with the path of the first field that is the reason:

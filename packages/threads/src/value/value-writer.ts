@@ -5,7 +5,7 @@ import type { AnyRef, RemoteRef } from '@troupe/core';
 import type { TransferListItem } from 'node:worker_threads';
 import { nameOfErrorClass } from './error-names.js';
 import { pathOfUncloneable } from './uncloneable-path.js';
-import { isBeside, isRefused } from './value-kinds.js';
+import { isBeside, isRefused } from './node-value-kinds.js';
 import { ShapeTable } from './shapes.js';
 import { TAG, VIEWS } from './tags.js';
 

@@ -67,7 +67,7 @@ export const Slow = defineActor('slow', {
   },
 });
 
-/** Sends in small portions, as fast as it is allowed to. */
+/** Sends in small slices, as fast as it is allowed to. */
 export const Source = defineActor('source', {
   state: () => ({ sent: 0 }),
   handlers: {

@@ -10,6 +10,10 @@ export class OutboundFlush {
     this.dirty.push(session);
   }
 
+  get isEmpty(): boolean {
+    return this.dirty.length === 0;
+  }
+
   flushAll(): void {
     for (const session of this.dirty) session.flush();
     this.dirty.length = 0;

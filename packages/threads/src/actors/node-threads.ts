@@ -5,7 +5,7 @@ import { checkOptions, name, object, wholeNumber } from '@troupe/core/option-che
 import { findBootModule } from '../thread/node-boot-module.js';
 import { NodeThread } from '../thread/node-thread.js';
 import { ringMemory } from '../ring/byte-ring.js';
-import { controlMemory, type PeerEnds, ThreadCarrier } from './thread-carrier.js';
+import { controlMemory, type PeerEnds, ThreadCarrier } from './node-thread-carrier.js';
 import type { ThreadData, ThreadMessage } from './thread-message.js';
 
 export interface ThreadsOptions {

@@ -13,11 +13,11 @@ import { ShapeTable } from '../value/shapes.js';
 import { ValueReader } from '../value/value-reader.js';
 import { ValueWriter } from '../value/value-writer.js';
 import { checkModule, DefinitionLoader } from './definition-loader.js';
-import { type LinkEnds, ThreadLink } from './thread-link.js';
+import { type LinkEnds, ThreadLink } from './node-thread-link.js';
 
 /** Turns of the event loop without a record before a thread sleeps. */
 const POLLS_MAX = 20;
-/** Words of the memory that all threads share: whether the main thread keeps the process alive, then one each. */
+/** Words of the shared memory: whether the main thread keeps the process alive, then one for each thread. */
 const HELD = 0;
 const SLEEPS = 16;
 /** One cache line for each thread. */
@@ -164,7 +164,7 @@ export class ThreadCarrier implements Threads {
   replaced(ends: PeerEnds, error: Error): void {
     const { thread } = ends;
     const before = this.peers[thread] as Peer;
-    // What it had published before its end counts.
+    // Records that it had published before its end count.
     while (before.link.read());
     const unread = before.link.unread(before.ends.out);
     before.link.close();
