@@ -1,4 +1,4 @@
-export { threads, type ThreadsOptions } from './actors/node-threads.js';
+export { type ThreadsOptions, threads } from './actors/node-threads.js';
 export {
   NotCloneableError,
   ThreadDefinitionError,

@@ -12,7 +12,7 @@ import { ProxyDefinitions, remoteOf } from './proxy-definitions.js';
 import { RemoteAsks } from './remote-asks.js';
 import { RemoteNames } from './remote-names.js';
 import { Residents } from './residents.js';
-import { idOf, ImportedRoute, PlacedRoute, Route, type RouteParts } from './route.js';
+import { ImportedRoute, idOf, PlacedRoute, Route, type RouteParts } from './route.js';
 import type {
   ActorAddress,
   RemoteAsk,
@@ -24,6 +24,12 @@ import type {
   Threads,
   UnreadMessage,
 } from './threads.js';
+
+/** The proxy of a ref that came from another thread. */
+interface ImportedProxy {
+  readonly ref: CellRef;
+  readonly route: ImportedRoute;
+}
 
 /** A message that waits for room. */
 interface KeptMessage {
@@ -56,7 +62,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   private readonly names: RemoteNames;
   private readonly definitions = new ProxyDefinitions();
   /** Proxies without a parent, by home and slot. */
-  private readonly imports = new Map<number, Map<number, CellRef>>();
+  private readonly imports = new Map<number, Map<number, ImportedProxy>>();
   private readonly placed = new Set<CellRef>();
   private readonly waitingForRoom = new Map<number, SuspensionToken[]>();
   /** Threads that have a ref, by the slot of the actor. */
@@ -175,8 +181,8 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     if (home === this.threads.self) return this.runtime.ready.slots.find(slot, generation);
     const resident = this.residents.find(home, slot, generation);
     if (resident !== undefined) return resident;
-    const proxy = this.imports.get(home)?.get(slot)?.cell;
-    return proxy !== undefined && isRouteTo(proxy, generation) ? proxy : undefined;
+    const proxy = this.imports.get(home)?.get(slot);
+    return proxy?.route.address.generation === generation ? proxy.ref.cell : undefined;
   }
 
   private importProxy(ref: RemoteRef): ActorCell {
@@ -188,10 +194,10 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
       route.ended(cell.ref, 'stopped');
       return cell;
     }
-    const bySlot = this.imports.get(thread) ?? new Map<number, CellRef>();
-    this.imports.set(thread, bySlot.set(slot, cell.ref));
+    const bySlot = this.imports.get(thread) ?? new Map<number, ImportedProxy>();
+    this.imports.set(thread, bySlot.set(slot, { ref: cell.ref, route }));
     cell.ensureCold().onStopped.push(() => {
-      if (bySlot.get(slot) === cell.ref) bySlot.delete(slot);
+      if (bySlot.get(slot)?.ref === cell.ref) bySlot.delete(slot);
     });
     route.opened(cell);
     return cell;
@@ -199,7 +205,14 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
 
   // Messages of other threads.
 
-  told(from: number, home: number, slot: number, generation: number, handler: number, payload: unknown): void {
+  told(
+    from: number,
+    home: number,
+    slot: number,
+    generation: number,
+    handler: number,
+    payload: unknown,
+  ): void {
     const cell = this.target(home, slot, generation);
     if (cell !== undefined) return this.deliver(from, cell, handler, payload, undefined);
     const at = { thread: home, slot, generation };
@@ -232,7 +245,13 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   }
 
   /** A full mailbox that mutes its senders takes no more: what is on its way waits in front of it. */
-  deliver(from: number, cell: ActorCell, handler: number, payload: unknown, ask: RemoteAsk | undefined): void {
+  deliver(
+    from: number,
+    cell: ActorCell,
+    handler: number,
+    payload: unknown,
+    ask: RemoteAsk | undefined,
+  ): void {
     const backlog = this.backlogs.size === 0 ? undefined : this.backlogs.get(cell.ref);
     if (backlog !== undefined) this.keepBack(backlog, cell, { from, handler, payload, ask });
     else if (cell.isFull && cell.type.overflow === 'mute-sender' && !cell.isClosed)
@@ -418,8 +437,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   /** The home reports the end: of an actor with a ref here, or of the proxy of a resident. */
   private actorEnded(at: ActorAddress, reason: StopReason): void {
     const imported = this.imports.get(at.thread)?.get(at.slot);
-    if (imported !== undefined && isRouteTo(imported.cell, at.generation))
-      (imported.cell.cold?.route as ImportedRoute).ended(imported, reason);
+    if (imported?.route.address.generation === at.generation) imported.route.ended(imported.ref, reason);
     for (const early of this.residents.forget(at)) {
       if ('signal' in early) continue;
       const message = `message ${early.handler}`;
@@ -442,8 +460,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
       const route = ref.cell.cold?.route as PlacedRoute;
       if (route.runsOn === thread) route.lost(ref.cell, error);
     }
-    for (const ref of [...(this.imports.get(thread)?.values() ?? [])])
-      (ref.cell.cold?.route as ImportedRoute).ended(ref, 'failed');
+    for (const { ref, route } of [...(this.imports.get(thread)?.values() ?? [])]) route.ended(ref, 'failed');
     this.residents.threadEnded(thread);
     for (const threads of this.importers.values()) threads.delete(thread);
     for (const { paused } of this.backlogs.values()) paused.delete(thread);
@@ -458,10 +475,6 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   close(): Promise<void> | undefined {
     return this.threads.close();
   }
-}
-
-function isRouteTo(cell: ActorCell, generation: number): boolean {
-  return cell.cold?.route?.address.generation === generation;
 }
 
 function endActor(cell: ActorCell, how: 'stop' | 'drain' | 'kill'): void {

@@ -150,7 +150,13 @@ export class RemoteAsks {
     this.runtime.delivery.tell(target, enveloped(handler), envelope);
   }
 
-  private askRouter(from: number, router: RouterBase, handler: number, payload: unknown, ask: RemoteAsk): void {
+  private askRouter(
+    from: number,
+    router: RouterBase,
+    handler: number,
+    payload: unknown,
+    ask: RemoteAsk,
+  ): void {
     const terms = { sender: undefined, options: { withinMs: Math.max(1, ask.leftMs) } };
     router.askFrom(terms, handler, payload).then(
       (value) => this.answer(from, ask.number, value),

@@ -134,9 +134,7 @@ export class Residents {
     const home = this.homeOf(from, signal);
     const cell = this.runtime.spawner.spawn(this.runtime.guardian, definition, options, undefined, home);
     place.cell = cell;
-    cell
-      .ensureCold()
-      .onStopped.push((reason) => this.threads.signal(from, { kind: 'stopped', at, reason }));
+    cell.ensureCold().onStopped.push((reason) => this.threads.signal(from, { kind: 'stopped', at, reason }));
     const { early } = place;
     place.early = [];
     for (const one of early) {
@@ -145,10 +143,7 @@ export class Residents {
     }
   }
 
-  private homeOf(
-    from: number,
-    { at, path, parent }: RemoteSignal & { readonly kind: 'spawn' },
-  ): ActorHome {
+  private homeOf(from: number, { at, path, parent }: RemoteSignal & { readonly kind: 'spawn' }): ActorHome {
     return {
       address: at,
       path,

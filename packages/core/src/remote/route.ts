@@ -161,7 +161,7 @@ export class ImportedRoute extends Route {
   opened(cell: ActorCell): void {
     const { address, parts } = this;
     cell.ensureCold().onStopped.push(() => {
-      if (!this.isOver) this.endActor('kill');
+      if (!this.isOver) void this.endActor('kill');
     });
     parts.signal(address.thread, { kind: 'import', at: address });
   }
@@ -224,10 +224,9 @@ export class PlacedRoute extends Route {
     this.isWatched = true;
     ref.cell.ensureCold().onStopped.push((reason) => {
       this.isWatched = false;
-      if (this.resident !== 'absent') this.endActor('kill');
+      if (this.resident !== 'absent') void this.endActor('kill');
       this.resident = 'absent';
-      if (ref.cell.isTerminated)
-        this.parts.signal(this.runsOn, { kind: 'ended', at: this.address, reason });
+      if (ref.cell.isTerminated) this.parts.signal(this.runsOn, { kind: 'ended', at: this.address, reason });
     });
   }
 

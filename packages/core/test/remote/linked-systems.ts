@@ -162,7 +162,8 @@ export class LinkedSystems {
         return next;
       },
       checkPlaceable: () => undefined,
-      tell: (thread, at, handler, payload) => write(thread, { kind: 'tell', at, handler, payload: clone(payload) }),
+      tell: (thread, at, handler, payload) =>
+        write(thread, { kind: 'tell', at, handler, payload: clone(payload) }),
       ask: (thread, at, handler, payload, ask) =>
         write(thread, { kind: 'ask', at, handler, payload: clone(payload), ask }),
       reply: (thread, ask, value) => void write(thread, { kind: 'reply', ask, value: clone(value) }),

@@ -119,7 +119,9 @@ const Group = defineActor('group', {
   state: () => ({ members: [] as AnyRef[] }),
   supervise: { strategy: 'one-for-all' },
   started: (ctx) => {
-    ctx.state.members = ['a', 'b', 'c'].map((name, i) => ctx.spawn(Logged, { args: name, on: `thread-${i % 3}` }));
+    ctx.state.members = ['a', 'b', 'c'].map((name, i) =>
+      ctx.spawn(Logged, { args: name, on: `thread-${i % 3}` }),
+    );
   },
   handlers: { members: (ctx) => ctx.state.members },
 });
@@ -146,7 +148,8 @@ remote('a message is handled on the other thread, in the order of its sender, an
     assert.is(await answer(systems, ref.ask.where()), ref.id);
     assert.is(systems.worlds[1]?.system.stats().handled, 503);
     assert.is(systems.main.system.stats().handled, 0);
-  }));
+  }),
+);
 
 remote('errors and expected failures cross', () =>
   linked({}, async (systems) => {
@@ -154,8 +157,12 @@ remote('errors and expected failures cross', () =>
     const failed = await answer(systems, ref.ask.crash('no luck')).catch((error: unknown) => error);
     assert.instance(failed, ActorFailedError);
     assert.match((failed as Error).message, 'no luck');
-    assert.equal({ ...((await answer(systems, ref.ask.fail())) as object) }, { failed: true, code: 'empty', detail: 3 });
-  }));
+    assert.equal(
+      { ...((await answer(systems, ref.ask.fail())) as object) },
+      { failed: true, code: 'empty', detail: 3 },
+    );
+  }),
+);
 
 remote('a failure is decided by the supervisor at home: restart, resume, stop', () =>
   linked({}, async (systems) => {
@@ -184,7 +191,8 @@ remote('a failure is decided by the supervisor at home: restart, resume, stop', 
     assert.equal(decided, ['resume', 'restart', 'stop']);
     const error = await answer(systems, ref.ask.total()).catch((reason: unknown) => reason);
     assert.instance(error, UndeliveredError);
-  }));
+  }),
+);
 
 remote('refs cross in payloads and lead from thread to thread, and back to the same ref at home', () =>
   linked({ threads: 3, seed: 3 }, async (systems) => {
@@ -199,13 +207,16 @@ remote('refs cross in payloads and lead from thread to thread, and back to the s
     assert.is(await answer(systems, local.ask.total()), 6);
     assert.is(await answer(systems, one.ask.self()), one);
     assert.is(Peer.is(await answer(systems, two.ask.self())), true);
-  }));
+  }),
+);
 
 remote('a watcher on another thread gets exactly one terminated signal', () =>
   linked({ threads: 3, seed: 11 }, async (systems) => {
     const { system } = systems.main;
     const watcher = system.spawn(Peer, { on: 'thread-1' });
-    const victims = ['thread-1', 'thread-2', 'main'].map((on) => system.spawn(Peer, { on, name: `on-${on}` }));
+    const victims = ['thread-1', 'thread-2', 'main'].map((on) =>
+      system.spawn(Peer, { on, name: `on-${on}` }),
+    );
     for (const victim of victims) watcher.tell.watch(victim);
     await systems.settle();
     const [a, b, c] = victims as [Ref<Peer>, Ref<Peer>, Ref<Peer>];
@@ -218,7 +229,8 @@ remote('a watcher on another thread gets exactly one terminated signal', () =>
     watcher.tell.watch(b);
     await systems.settle();
     assert.is((await answer(systems, watcher.ask.seen())).length, 4, 'a watch of an ended actor');
-  }));
+  }),
+);
 
 remote('linked actors on two threads end together', () =>
   linked({ threads: 3 }, async (systems) => {
@@ -236,7 +248,8 @@ remote('linked actors on two threads end together', () =>
       assert.is(await reason, 'stopped');
       assert.is(systems.worlds[1]?.system.stats().actors, 1, 'the guardian');
     }
-  }));
+  }),
+);
 
 remote('stop, drain and kill reach the actor, and resolve with the reason', () =>
   linked({}, async (systems) => {
@@ -253,7 +266,8 @@ remote('stop, drain and kill reach the actor, and resolve with the reason', () =
       assert.is(await ended, reason);
       assert.is(systems.worlds[1]?.system.stats().actors, 1);
     }
-  }));
+  }),
+);
 
 remote('the deadline of an ask ends it on both threads, and a signal aborts its handler', () =>
   linked({}, async (systems) => {
@@ -262,7 +276,10 @@ remote('the deadline of an ask ends it on both threads, and a signal aborts its 
     const late = ref.with({ withinMs: 100 }).ask.wait();
     late.catch(() => undefined);
     await systems.advance(200);
-    assert.match(String(await late.catch((error: unknown) => (error as { code: string }).code)), 'ERR_ASK_TIMEOUT');
+    assert.match(
+      String(await late.catch((error: unknown) => (error as { code: string }).code)),
+      'ERR_ASK_TIMEOUT',
+    );
     const controller = new AbortController();
     const given = ref.with({ signal: controller.signal }).ask.wait();
     given.catch(() => undefined);
@@ -271,7 +288,8 @@ remote('the deadline of an ask ends it on both threads, and a signal aborts its 
     await systems.settle();
     assert.match(String(await given.catch((error: unknown) => String(error))), 'not wanted');
     assert.is((await answer(systems, ref.ask.aborted())).length, 2);
-  }));
+  }),
+);
 
 remote('an ask that leads back to its asker over threads is refused', () =>
   linked({ threads: 3 }, async (systems) => {
@@ -283,7 +301,8 @@ remote('an ask that leads back to its asker over threads is refused', () =>
     while (cause.cause instanceof Error) cause = cause.cause;
     assert.instance(cause, AskCycleError);
     assert.is(systems.host.now() < 1_000, true, 'at once');
-  }));
+  }),
+);
 
 remote('a payload that cannot be cloned refuses the ask, and makes a tell a dead letter', () =>
   linked({}, async (systems) => {
@@ -296,7 +315,8 @@ remote('a payload that cannot be cloned refuses the ask, and makes a tell a dead
     const letters = systems.main.eventsOf('dead-letter').map(({ letter }) => letter.reason);
     assert.equal(letters, ['not-cloneable', 'not-cloneable']);
     assert.throws(() => systems.main.system.spawn(Peer, { on: 'thread-1', args: (() => 1) as never }));
-  }));
+  }),
+);
 
 remote('a definition that the thread does not find is a failed start that is not tried again', () =>
   linked({ definitions: [] }, async (systems) => {
@@ -306,7 +326,8 @@ remote('a definition that the thread does not find is a failed start that is not
     const [failed, ...more] = systems.main.eventsOf('failed');
     assert.is(failed?.directive, 'stop');
     assert.is(more.length, 0);
-  }));
+  }),
+);
 
 remote('a name is known on all threads, and its watchers are called back', () =>
   linked({ threads: 3, definitions: [Peer, Finder] }, async (systems) => {
@@ -324,7 +345,8 @@ remote('a name is known on all threads, and its watchers are called back', () =>
     await systems.settle();
     assert.is(await answer(systems, finder.ask.find('sum')), undefined);
     assert.equal(await answer(systems, finder.ask.seen()), ['nothing', 'ref(/sum)', 'nothing']);
-  }));
+  }),
+);
 
 remote('a child on another thread has its path below its parent, and can be looked up at home', () =>
   linked({ definitions: [Finder, Peer] }, async (systems) => {
@@ -336,7 +358,8 @@ remote('a child on another thread has its path below its parent, and can be look
     child.tell.add(3);
     assert.is(await answer(systems, child.ask.total()), 3);
     assert.match(system.tree(), /parent \(finder\) on thread-1, idle/);
-  }));
+  }),
+);
 
 remote('siblings on several threads restart together: all rest before the first starts again', () =>
   linked({ threads: 3, seed: 5, definitions: [Logged] }, async (systems) => {
@@ -349,7 +372,8 @@ remote('siblings on several threads restart together: all rest before the first 
     await systems.settle();
     assert.equal(log.slice(0, 3), ['rest c', 'rest b', 'rest a']);
     assert.equal(log.slice(3).sort(), ['start a', 'start b', 'start c']);
-  }));
+  }),
+);
 
 remote('a permanent child that ends is started again, with its messages and its ref', () =>
   linked({}, async (systems) => {
@@ -360,7 +384,8 @@ remote('a permanent child that ends is started again, with its messages and its 
     await systems.settle();
     assert.is(await answer(systems, ref.ask.total()), 2);
     assert.is(systems.worlds[1]?.system.stats().actors, 2, 'the guardian and the actor');
-  }));
+  }),
+);
 
 remote('a suspended actor handles nothing until it is resumed', () =>
   linked({}, async (systems) => {
@@ -373,7 +398,8 @@ remote('a suspended actor handles nothing until it is resumed', () =>
     assert.is(systems.worlds[1]?.system.stats().handled, 0);
     token.resume();
     assert.is(await answer(systems, reply), 1);
-  }));
+  }),
+);
 
 remote('a full mailbox pauses the proxies that send to it, and every message is handled once', () =>
   linked({ threads: 3, seed: 9, room: 20, definitions: [Peer, Narrow] }, async (systems) => {
@@ -387,35 +413,42 @@ remote('a full mailbox pauses the proxies that send to it, and every message is 
     assert.ok(systems.main.eventsOf('suspended').some(({ reason }) => reason === 'backpressure'));
     held.resume();
     await systems.advance(100);
-    assert.equal(await answer(systems, narrow.ask.taken()), Array.from({ length: 500 }, (_, n) => n));
+    assert.equal(
+      await answer(systems, narrow.ask.taken()),
+      Array.from({ length: 500 }, (_, n) => n),
+    );
     assert.is(conserved(systems), 500 + 1 + 500);
-  }));
+  }),
+);
 
-remote('a thread that ends: its actors restart, asks end at once, watchers and dead letters are complete', () =>
-  linked({ threads: 3, seed: 2 }, async (systems) => {
-    const { system } = systems.main;
-    const one = system.spawn(Peer, { on: 'thread-1', args: { first: 8 }, name: 'one' });
-    const two = system.spawn(Peer, { on: 'thread-2' });
-    two.tell.watch(one);
-    one.tell.add(1);
-    await systems.settle();
-    const open = one.ask.wait();
-    open.catch(() => undefined);
-    await systems.settle();
-    one.tell.add(100);
-    for (let i = 0; i < 3; i += 1) systems.main.step();
-    systems.kill(1, new Error('thread-1 is gone'));
-    await systems.settle();
-    assert.match(await reasonOf(open), 'thread-1 is gone');
-    assert.is(await answer(systems, one.ask.total()), 8, 'a new state');
-    two.tell.give({ to: one, n: 1 });
-    await systems.settle();
-    assert.is(await answer(systems, one.ask.total()), 9, 'reached from a third thread');
-    assert.equal(await answer(systems, two.ask.seen()), [], 'a restart is no end');
-    const lost = systems.main.eventsOf('dead-letter').map(({ letter }) => `${letter.reason} ${letter.to}`);
-    assert.equal(lost, ['thread-ended /one']);
-    assert.is(systems.main.eventsOf('failed')[0]?.directive, 'restart');
-  }));
+remote(
+  'a thread that ends: its actors restart, asks end at once, watchers and dead letters are complete',
+  () =>
+    linked({ threads: 3, seed: 2 }, async (systems) => {
+      const { system } = systems.main;
+      const one = system.spawn(Peer, { on: 'thread-1', args: { first: 8 }, name: 'one' });
+      const two = system.spawn(Peer, { on: 'thread-2' });
+      two.tell.watch(one);
+      one.tell.add(1);
+      await systems.settle();
+      const open = one.ask.wait();
+      open.catch(() => undefined);
+      await systems.settle();
+      one.tell.add(100);
+      for (let i = 0; i < 3; i += 1) systems.main.step();
+      systems.kill(1, new Error('thread-1 is gone'));
+      await systems.settle();
+      assert.match(await reasonOf(open), 'thread-1 is gone');
+      assert.is(await answer(systems, one.ask.total()), 8, 'a new state');
+      two.tell.give({ to: one, n: 1 });
+      await systems.settle();
+      assert.is(await answer(systems, one.ask.total()), 9, 'reached from a third thread');
+      assert.equal(await answer(systems, two.ask.seen()), [], 'a restart is no end');
+      const lost = systems.main.eventsOf('dead-letter').map(({ letter }) => `${letter.reason} ${letter.to}`);
+      assert.equal(lost, ['thread-ended /one']);
+      assert.is(systems.main.eventsOf('failed')[0]?.directive, 'restart');
+    }),
+);
 
 remote('actors of a thread that had their supervisor on it end with it', () =>
   linked({ threads: 3, definitions: [Finder, Peer] }, async (systems) => {
@@ -428,7 +461,8 @@ remote('actors of a thread that had their supervisor on it end with it', () =>
     systems.kill(1, new Error('gone'));
     await systems.settle();
     assert.equal(await answer(systems, watcher.ask.seen()), [`${child.path} failed`]);
-  }));
+  }),
+);
 
 remote('pools spread over threads by every router, and work is pulled across them', () =>
   linked({ threads: 3 }, async (systems) => {
@@ -437,7 +471,10 @@ remote('pools spread over threads by every router, and work is pulled across the
     const all = pool.gather().add(1);
     await systems.settle();
     assert.is((await all).length, 4);
-    assert.equal([1, 2].map((thread) => systems.worlds[thread]?.system.stats().actors), [3, 3]);
+    assert.equal(
+      [1, 2].map((thread) => systems.worlds[thread]?.system.stats().actors),
+      [3, 3],
+    );
     const pull = system.spawnPool(Peer, {
       size: 2,
       on: 'each-thread',
@@ -455,7 +492,8 @@ remote('pools spread over threads by every router, and work is pulled across the
     const totals = pool.gather().total();
     await systems.settle();
     assert.is((await totals).filter((one) => 'reply' in one && one.reply === 2).length, 1, 'a pool as a ref');
-  }));
+  }),
+);
 
 remote('order per pair, conservation and one end per watch, under 40 seeds', async () => {
   for (let seed = 1; seed <= 40; seed += 1) {
@@ -476,7 +514,11 @@ remote('order per pair, conservation and one end per watch, under 40 seeds', asy
       const taken = seed % 3 === 0 ? [] : await answer(systems, narrow.ask.taken());
       for (const parity of [0, 1]) {
         const own = taken.filter((n) => n % 2 === parity);
-        assert.equal(own, [...own].sort((a, b) => a - b), `seed ${seed}: order`);
+        assert.equal(
+          own,
+          [...own].sort((a, b) => a - b),
+          `seed ${seed}: order`,
+        );
       }
       if (seed % 3 !== 0) assert.is(taken.length, 120, `seed ${seed}: all handled`);
       const seen = await answer(systems, watcher.ask.seen());

@@ -7,7 +7,11 @@ import { messageOf } from '../value/message-of.js';
 /** Refuses a definition that no thread could import. `entry`: the file that the program was started with. */
 export function checkModule({ name, module }: RemoteDefinition, entry: string | undefined): void {
   if (module === undefined)
-    throw new ThreadDefinitionError(name, module, 'give it `module: import.meta.url`, so that a thread can import it');
+    throw new ThreadDefinitionError(
+      name,
+      module,
+      'give it `module: import.meta.url`, so that a thread can import it',
+    );
   if (entry !== undefined && urlOf(module) === urlOf(entry))
     throw new ThreadDefinitionError(
       name,
@@ -32,7 +36,12 @@ export class DefinitionLoader {
     try {
       exported = (await import(urlOf(module as string))) as Readonly<Record<string, unknown>>;
     } catch (error) {
-      throw new ThreadDefinitionError(name, module, `the module cannot be imported: ${messageOf(error)}`, error);
+      throw new ThreadDefinitionError(
+        name,
+        module,
+        `the module cannot be imported: ${messageOf(error)}`,
+        error,
+      );
     }
     const definition = findIn(exported, wanted);
     this.loaded.set(keyOf(wanted), definition);
@@ -40,13 +49,20 @@ export class DefinitionLoader {
   }
 }
 
-function findIn(exported: Readonly<Record<string, unknown>>, { name, module, handlers }: RemoteDefinition): AnyDefinition {
+function findIn(
+  exported: Readonly<Record<string, unknown>>,
+  { name, module, handlers }: RemoteDefinition,
+): AnyDefinition {
   const all = new Set(Object.values(exported).filter(isDefinition));
   const [found, other] = [...all].filter((definition) => definition.name === name);
   if (found === undefined)
     throw new ThreadDefinitionError(name, module, 'the module exports no definition of this name; export it');
   if (other !== undefined)
-    throw new ThreadDefinitionError(name, module, 'the module exports two definitions of this name; rename one');
+    throw new ThreadDefinitionError(
+      name,
+      module,
+      'the module exports two definitions of this name; rename one',
+    );
   if (found['~handlerNames'].join() !== handlers.join())
     throw new ThreadDefinitionError(
       name,

@@ -100,7 +100,8 @@ export class ThreadCarrier implements Threads {
       return place;
     }
     const thread = this.names.indexOf(on);
-    if (thread < 0) throw new OptionError('spawn.on', on, `needed any-thread or one of ${this.names.join(', ')}`);
+    if (thread < 0)
+      throw new OptionError('spawn.on', on, `needed any-thread or one of ${this.names.join(', ')}`);
     return thread;
   }
 

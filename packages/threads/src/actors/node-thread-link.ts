@@ -1,12 +1,12 @@
 // Hot path: every message between threads.
 
-import type { ActorAddress, RemoteAsk, RemoteSignal, ThreadReceiver, UnreadMessage } from '@troupe/core';
 import { type MessagePort, receiveMessageOnPort, type TransferListItem } from 'node:worker_threads';
+import type { ActorAddress, RemoteAsk, RemoteSignal, ThreadReceiver, UnreadMessage } from '@troupe/core';
 import { RingReader, RingWriter } from '../ring/byte-ring.js';
 import { ShapeTable } from '../value/shapes.js';
 import { transferListOf } from '../value/transfer.js';
-import { ValueReader } from '../value/value-reader.js';
-import { ValueWriter } from '../value/value-writer.js';
+import type { ValueReader } from '../value/value-reader.js';
+import type { ValueWriter } from '../value/value-writer.js';
 
 /** The first word of a record: its kind, and above it the number of the handler. */
 const TELL = 0;
@@ -77,7 +77,8 @@ export class ThreadLink {
     for (let direct = isDirect; ; direct = false) {
       if (!direct) this.writer.useScratch(this.shapes);
       this.head(TELL, handler, at);
-      if (this.writer.writeValue(payload, 'payload', transferListOf(payload))) return this.closeRecord(direct, payload);
+      if (this.writer.writeValue(payload, 'payload', transferListOf(payload)))
+        return this.closeRecord(direct, payload);
     }
   }
 
@@ -110,7 +111,8 @@ export class ThreadLink {
       if (!direct) this.writer.useScratch(this.shapes);
       this.writer.int32(kind);
       this.writer.int32(ask);
-      if (this.writer.writeValue(value, what, transferListOf(value))) return void this.closeRecord(direct, value);
+      if (this.writer.writeValue(value, what, transferListOf(value)))
+        return void this.closeRecord(direct, value);
     }
   }
 
@@ -227,7 +229,9 @@ export class ThreadLink {
     try {
       this.handleRecord(first & KIND_MASK, first >> KIND_BITS);
     } catch (error) {
-      this.receiver.report(`a record of thread ${this.thread} could not be handled: ${String(error)}`, { error });
+      this.receiver.report(`a record of thread ${this.thread} could not be handled: ${String(error)}`, {
+        error,
+      });
     }
   }
 

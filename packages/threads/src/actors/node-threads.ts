@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os';
 import { MessageChannel, type ResourceLimits, type TransferListItem } from 'node:worker_threads';
 import type { SystemThreads, ThreadReceiver, ThreadSettings } from '@troupe/core';
 import { checkOptions, name, object, wholeNumber } from '@troupe/core/option-check';
+import { ringMemory } from '../ring/byte-ring.js';
 import { findBootModule } from '../thread/node-boot-module.js';
 import { NodeThread } from '../thread/node-thread.js';
-import { ringMemory } from '../ring/byte-ring.js';
 import { controlMemory, type PeerEnds, ThreadCarrier } from './node-thread-carrier.js';
 import type { ThreadData, ThreadMessage } from './thread-message.js';
 
@@ -29,9 +29,15 @@ const CLOSE_WITHIN_MS = 500;
 /** More threads for a system: `createSystem({ threads: threads({ count: 2 }) })`. */
 export function threads(options: ThreadsOptions = {}): SystemThreads {
   checkOptions('threads', options, RULES);
-  const { count = Math.max(1, availableParallelism() - 1), name: prefix = 'thread', resourceLimits } = options;
+  const {
+    count = Math.max(1, availableParallelism() - 1),
+    name: prefix = 'thread',
+    resourceLimits,
+  } = options;
   const names = ['main', ...Array.from({ length: count }, (_, i) => `${prefix}-${i + 1}`)];
-  return { open: (receiver, settings) => new ActorThreads(names, resourceLimits, receiver, settings).carrier };
+  return {
+    open: (receiver, settings) => new ActorThreads(names, resourceLimits, receiver, settings).carrier,
+  };
 }
 
 interface Started {
@@ -133,7 +139,11 @@ class ActorThreads {
       const [endHere, endThere] = pairOf(other, thread);
       own.push(endThere);
       if (other === 0) this.carrier.replaced(endHere, error);
-      else this.started[other]?.thread?.post({ kind: 'replaced', ends: endHere, error: this.carrier.pack(error) } satisfies ThreadMessage, portsOf([endHere]));
+      else
+        this.started[other]?.thread?.post(
+          { kind: 'replaced', ends: endHere, error: this.carrier.pack(error) } satisfies ThreadMessage,
+          portsOf([endHere]),
+        );
     }
     this.start(thread, own);
   }
@@ -177,6 +187,13 @@ function bootModule(thread: string): URL {
 }
 
 /** Only these cross: middleware, host and supervision are values of the main thread. */
-function settingsOf({ name, queuedMax, stuckAfterMs, askWithinMs, slice, recorder }: ThreadSettings): ThreadSettings {
+function settingsOf({
+  name,
+  queuedMax,
+  stuckAfterMs,
+  askWithinMs,
+  slice,
+  recorder,
+}: ThreadSettings): ThreadSettings {
   return { name, queuedMax, stuckAfterMs, askWithinMs, slice, recorder };
 }

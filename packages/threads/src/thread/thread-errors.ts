@@ -53,7 +53,10 @@ export class ThreadDefinitionError extends TroupeError {
   readonly actor: string;
   readonly module: string | undefined;
   constructor(actor: string, module: string | undefined, why: string, cause?: unknown) {
-    super(`${actor} (${module ?? 'no module is known'}): ${why}`, cause === undefined ? undefined : { cause });
+    super(
+      `${actor} (${module ?? 'no module is known'}): ${why}`,
+      cause === undefined ? undefined : { cause },
+    );
     this.actor = actor;
     this.module = module;
   }

@@ -4,7 +4,16 @@ import * as own from '../thread/thread-errors.js';
 type ErrorClass = abstract new (...args: never[]) => Error;
 
 const classes = new Map<string, ErrorClass>();
-for (const Class of [Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError, AggregateError])
+for (const Class of [
+  Error,
+  TypeError,
+  RangeError,
+  SyntaxError,
+  ReferenceError,
+  EvalError,
+  URIError,
+  AggregateError,
+])
   classes.set(Class.name, Class);
 for (const [name, value] of [...Object.entries(core), ...Object.entries(own)])
   if (typeof value === 'function' && value.prototype instanceof Error)
@@ -13,8 +22,7 @@ for (const [name, value] of [...Object.entries(core), ...Object.entries(own)])
 /** The class that an error has on every thread; for the class of a program, the nearest of these above it. */
 export function nameOfErrorClass(error: Error): string {
   for (let at = error as object | null; at !== null; at = Object.getPrototypeOf(at) as object | null) {
-    const { constructor } = at as { readonly constructor?: { readonly name?: string } };
-    const name = constructor?.name ?? '';
+    const name = (at as { readonly constructor?: { readonly name?: string } }).constructor?.name ?? '';
     if (classes.get(name)?.prototype === at) return name;
   }
   return 'Error';

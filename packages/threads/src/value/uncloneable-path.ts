@@ -1,5 +1,5 @@
-import { messageOf } from './message-of.js';
 import { NotCloneableError } from '../thread/thread-errors.js';
+import { messageOf } from './message-of.js';
 import { isBeside, isRefused } from './node-value-kinds.js';
 
 /**

@@ -214,7 +214,12 @@ export class ValueReader {
     for (let i = 0; i < names.length; i += 1) {
       const name = names[i] as string;
       if (name === '__proto__')
-        Object.defineProperty(object, name, { value: this.read(), writable: true, enumerable: true, configurable: true });
+        Object.defineProperty(object, name, {
+          value: this.read(),
+          writable: true,
+          enumerable: true,
+          configurable: true,
+        });
       else object[name] = this.read();
     }
     return object;

@@ -1,13 +1,13 @@
 // Hot path: every payload between threads.
 
-import { Failure } from '@troupe/core';
-import type { AnyRef, RemoteRef } from '@troupe/core';
 import type { TransferListItem } from 'node:worker_threads';
+import type { AnyRef, RemoteRef } from '@troupe/core';
+import { Failure } from '@troupe/core';
 import { nameOfErrorClass } from './error-names.js';
-import { pathOfUncloneable } from './uncloneable-path.js';
 import { isBeside, isRefused } from './node-value-kinds.js';
 import { ShapeTable } from './shapes.js';
 import { TAG, VIEWS } from './tags.js';
+import { pathOfUncloneable } from './uncloneable-path.js';
 
 /** Thrown where a record is longer than the room for it; made once, so that it costs nothing. */
 const NO_ROOM = new Error('no room');
@@ -312,7 +312,9 @@ export class ValueWriter {
     this.write(error.stack);
     this.write(Object.hasOwn(error, 'cause') ? [error.cause] : undefined);
     this.write(error instanceof AggregateError ? error.errors : undefined);
-    const own = Object.entries(error).filter(([name, value]) => name !== 'errors' && typeof value !== 'function');
+    const own = Object.entries(error).filter(
+      ([name, value]) => name !== 'errors' && typeof value !== 'function',
+    );
     if (nameOfErrorClass(error) === 'Error' && error.name !== 'Error') own.push(['name', error.name]);
     this.write(Object.fromEntries(own));
   }

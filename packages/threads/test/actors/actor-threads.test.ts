@@ -1,5 +1,11 @@
 import { ActorFailedError, createSystem, defineActor } from '@troupe/core';
-import { NotCloneableError, ThreadDefinitionError, ThreadEndedError, threads, transfer } from '@troupe/threads';
+import {
+  type NotCloneableError,
+  ThreadDefinitionError,
+  type ThreadEndedError,
+  threads,
+  transfer,
+} from '@troupe/threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Counter, Order, Slow, Source } from './counter.js';
@@ -52,7 +58,10 @@ actors('payloads by the port and by the ring keep their order', async () => {
   const ref = system.spawn(Order, { on: 'any-thread' });
   for (let n = 0; n < 300; n += 1)
     ref.tell.take({ n, bytes: n % 3 === 0 ? new Uint8Array(100_000) : new Uint8Array(n) });
-  assert.equal(await ref.ask.taken(), Array.from({ length: 300 }, (_, n) => n));
+  assert.equal(
+    await ref.ask.taken(),
+    Array.from({ length: 300 }, (_, n) => n),
+  );
 });
 
 actors('a sender to a slow actor on another thread is muted, and nothing is lost', async () => {
@@ -70,20 +79,23 @@ actors('a sender to a slow actor on another thread is muted, and nothing is lost
   assert.is(system.stats().deadLetters, 0);
 });
 
-actors('a thread that exits is replaced: its actors are restarted and open asks end with the reason', async () => {
-  await using system = createSystem({ threads: threads({ count: 2 }) });
-  const [one, two] = [
-    system.spawn(Counter, { args: 3, on: 'thread-1' }),
-    system.spawn(Counter, { args: 4, on: 'thread-2' }),
-  ];
-  one.tell.add(10);
-  assert.is(await one.ask.total(), 13);
-  assert.is(await reasonOf(one.ask.exit(9)).then((error) => (error as ThreadEndedError).exitCode), 9);
-  assert.is(await one.ask.total(), 3, 'a new state on a new thread');
-  two.tell.give({ to: one, n: 2 });
-  while ((await one.ask.total()) === 3);
-  assert.is(await one.ask.total(), 5, 'the other thread reaches the new one');
-});
+actors(
+  'a thread that exits is replaced: its actors are restarted and open asks end with the reason',
+  async () => {
+    await using system = createSystem({ threads: threads({ count: 2 }) });
+    const [one, two] = [
+      system.spawn(Counter, { args: 3, on: 'thread-1' }),
+      system.spawn(Counter, { args: 4, on: 'thread-2' }),
+    ];
+    one.tell.add(10);
+    assert.is(await one.ask.total(), 13);
+    assert.is(await reasonOf(one.ask.exit(9)).then((error) => (error as ThreadEndedError).exitCode), 9);
+    assert.is(await one.ask.total(), 3, 'a new state on a new thread');
+    two.tell.give({ to: one, n: 2 });
+    while ((await one.ask.total()) === 3);
+    assert.is(await one.ask.total(), 5, 'the other thread reaches the new one');
+  },
+);
 
 actors('a thread that runs out of memory is replaced, and the process lives', async () => {
   const limits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 8 };

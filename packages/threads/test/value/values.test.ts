@@ -123,7 +123,10 @@ values('holes of arrays, shared parts and cycles are kept', () => {
 values('errors keep class, code, cause and fields; expected failures stay failures', () => {
   const error = copyOf(new OptionError('size', -1, 'needed more')) as OptionError;
   assert.instance(error, OptionError);
-  assert.equal([error.code, error.option, error.value, error.name], ['ERR_OPTION', 'size', -1, 'OptionError']);
+  assert.equal(
+    [error.code, error.option, error.value, error.name],
+    ['ERR_OPTION', 'size', -1, 'OptionError'],
+  );
   const inner = copyOf(new Error('outer', { cause: new TypeError('inner') })) as Error;
   assert.instance(inner.cause, TypeError);
   class Own extends RangeError {
@@ -175,7 +178,8 @@ values('shapes of a record that was refused are not taken as known', () => {
 
 values('objects used as maps do not fill the memory with shapes', () => {
   const [shapes, shapesIn] = [new ShapeTable(), [] as string[][]];
-  for (let i = 0; i < 10_000; i += 1) assert.equal(copyOf({ [`k${i}`]: i }, shapes, shapesIn), { [`k${i}`]: i });
+  for (let i = 0; i < 10_000; i += 1)
+    assert.equal(copyOf({ [`k${i}`]: i }, shapes, shapesIn), { [`k${i}`]: i });
   assert.is(shapes.known.length, 4_096);
   assert.equal(copyOf({ k0: 1 }, shapes, shapesIn), { k0: 1 });
 });
