@@ -278,7 +278,7 @@ export const plantedBugs: readonly PlantedBug[] = [
         (original) =>
           function flush(this: { receipts: unknown[] | undefined }) {
             this.receipts?.reverse();
-            original.call(this);
+            return original.call(this);
           },
       ),
   },
@@ -323,7 +323,7 @@ export const plantedBugs: readonly PlantedBug[] = [
             const late = [...(kept.get(this) ?? []), this.assignments ?? []];
             this.assignments = late.length > 8 ? late.shift() : undefined;
             kept.set(this, late);
-            original.call(this);
+            return original.call(this);
           },
       );
     },
