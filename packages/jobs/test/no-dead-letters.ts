@@ -1,7 +1,7 @@
 import type { ActorSystem, DeadLetter } from '@troupe/core';
 import * as assert from 'uvu/assert';
 
-/** The system of a leader process, which its public face does not show. */
+/** The system of a leader process, which its public methods do not show. */
 export function systemOf(process: object): ActorSystem {
   return (process as { readonly system: ActorSystem }).system;
 }
