@@ -241,9 +241,10 @@ async function impostor(at: ObservedLeader, auth: DialerAuth, hello: HeartbeatHe
       onUp: () => {
         const port = {
           ref: undefined as never,
-          write: (answer: ToWorker) => {
+          offer: (answer: ToWorker) => {
             connection.close();
             resolve(answer);
+            return 'accepted' as const;
           },
         };
         connection.open(hello, port);

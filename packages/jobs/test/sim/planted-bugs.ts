@@ -198,7 +198,7 @@ export const plantedBugs: readonly PlantedBug[] = [
         (original) =>
           function flush(this: { receipts: unknown[] | undefined }) {
             this.receipts?.reverse();
-            original.call(this);
+            return original.call(this);
           },
       ),
   },
@@ -243,7 +243,7 @@ export const plantedBugs: readonly PlantedBug[] = [
             const late = [...(kept.get(this) ?? []), this.assignments ?? []];
             this.assignments = late.length > 8 ? late.shift() : undefined;
             kept.set(this, late);
-            original.call(this);
+            return original.call(this);
           },
       );
     },

@@ -116,9 +116,10 @@ export class SimulatedNetwork {
       connection.ref = this.leaderMachine.system.spawn(Session);
       connection.port = {
         ref: connection.ref,
-        write: (message) => {
+        offer: (message) => {
           this.onSent(message);
-          this.down(connection, () => port.write(message));
+          this.down(connection, () => void port.offer(message));
+          return 'accepted';
         },
       };
       this.deliverToLeader(connection, kind, hello);
