@@ -21,6 +21,8 @@ export type DivertBody = (frame: ReceivedFrame, incoming: IncomingBody) => boole
 
 /** The frames of one peer, as whole messages. */
 export class MessageReader {
+  /** Frames have arrived and were not taken, because `mayRead` was false. */
+  private isHeld = false;
   private readonly connection: SessionConnection;
   private readonly limits: MessageLimits;
   private readonly handle: HandleMessage;
@@ -38,14 +40,28 @@ export class MessageReader {
     this.divert = divert;
   }
 
-  /** Handles all frames that have arrived. */
-  read(): Promise<void> | undefined {
-    for (;;) {
-      const frame = this.connection.nextFrame();
-      if (frame === null) return undefined;
-      const handled = this.receive(frame);
-      if (handled !== undefined) return handled.then(() => this.read());
+  /** Handles the frames that have arrived, as long as `mayRead` allows it. */
+  read(mayRead: () => boolean): Promise<void> | undefined {
+    while (mayRead()) {
+      const handled = this.readNext();
+      if (handled === false) return undefined;
+      if (handled !== true) return handled.then(() => this.read(mayRead));
     }
+    this.isHeld = true;
+    return undefined;
+  }
+
+  /** Continues after a `read` that was not allowed to go on. */
+  readHeld(mayRead: () => boolean): Promise<void> | undefined {
+    if (!this.isHeld || !mayRead()) return undefined;
+    this.isHeld = false;
+    return this.read(mayRead);
+  }
+
+  /** Handles one frame; false where there is none. */
+  readNext(): Promise<void> | boolean {
+    const frame = this.connection.nextFrame();
+    return frame === null ? false : (this.receive(frame) ?? true);
   }
 
   /** Puts a body together in memory; it is read again when it is whole. `received`: the part read before. */

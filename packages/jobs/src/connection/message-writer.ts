@@ -1,6 +1,5 @@
 // Hot path: `write` runs for every frame.
 import {
-  type BodySource,
   type Compression,
   compressBody,
   type EncodedBody,
@@ -49,7 +48,8 @@ export class MessageWriter {
   private readonly waiting: OutgoingMessage[] = [];
   /** Bytes of the messages in pieces that are on their way: the receiver puts them together in memory. */
   private largeBytes = 0;
-  private isOutboxFull = false;
+  /** The outbox is above its high mark. */
+  isOutboxFull = false;
   private wasBehind = false;
 
   constructor(connection: SessionConnection, options: MessageWriterOptions) {

@@ -1,6 +1,5 @@
 // Hot path: one frame carries a whole batch; `countAnswer` runs once per receipt.
 import { type IncomingBody, ReceivedFrame } from '@troupe/transport';
-import type { MessageWriter } from '../connection/message-writer.js';
 import { sliceByBytes } from '../connection/slice-by-bytes.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import { MessageMalformedError } from '../jobs-error.js';
@@ -8,6 +7,7 @@ import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../protocol/c
 import type { PeerPort } from '../protocol/leader-interface.js';
 import { encodeToClient, readClient, readClientHello, type SubmitHead } from '../wire/client-codec.js';
 import { JobFrameType } from '../wire/job-frame-type.js';
+import type { Emit } from '../wire/session-codec.js';
 import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
 import { authenticatedName } from './authenticated-peer.js';
@@ -15,6 +15,9 @@ import type { Taken } from './leader-inlet.js';
 import { PeerConnection, type PeerSessionEvents, type PeerSessionRef } from './peer-connection.js';
 import type { SessionSetup } from './session-setup.js';
 import { SubmitSpooler } from './submit-spooler.js';
+
+/** Calls of one client at the leader at once: their answers may be long lists, and only they hold these. */
+const CALLS_MAX = 16;
 
 /** A submit whose payload is on the disk. */
 export interface StoredSubmit {
@@ -42,6 +45,7 @@ export class ClientConnection extends PeerConnection<ToClient> {
   private readonly events: ClientSessionEvents;
   /** Unanswered requests by frame: how many are left, and how many bytes each counts. */
   private readonly unanswered: { items: number; readonly bytesEach: number }[] = [];
+  private unansweredCalls = 0;
   /** Stored payloads of submits that have no receipt yet. */
   private readonly storing = new Map<number, StoredPayload>();
 
@@ -73,14 +77,14 @@ export class ClientConnection extends PeerConnection<ToClient> {
 
   protected override write(message: ToClient): void {
     if (message.kind === 'receipts') this.answered(message.items);
-    else if (message.kind === 'answer') this.countAnswer();
+    else if (message.kind === 'answer') this.callAnswered();
     if (message.kind === 'outcomes') this.writeOutcomes(message.items);
     else this.outbound.write(message);
     if (message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED') this.connection.close();
   }
 
-  protected override encode(message: ToClient, writer: MessageWriter): void {
-    encodeToClient(message, wireWriter(), writer.write);
+  protected override encode(message: ToClient, emit: Emit): void {
+    encodeToClient(message, wireWriter(), emit);
   }
 
   protected override received(type: number, from: WireReader, bytes: number): Taken {
@@ -149,7 +153,17 @@ export class ClientConnection extends PeerConnection<ToClient> {
       return leader.fromClient({ message, port, bytes });
     }
     this.count(answers, bytes);
+    if (message.kind === 'call') this.unansweredCalls += 1;
     return leader.fromClient({ message, port });
+  }
+
+  protected override mayReceive(): boolean {
+    return this.unansweredCalls < CALLS_MAX;
+  }
+
+  private callAnswered(): void {
+    this.unansweredCalls -= 1;
+    this.countAnswer();
   }
 
   private count(items: number, bytes: number): void {

@@ -2,8 +2,9 @@ import type { SessionConnection } from '@troupe/transport';
 import { type DivertBody, MessageReader } from '../connection/message-reader.js';
 import { MessageWriter, type MessageWriterOptions } from '../connection/message-writer.js';
 import { OutboundMessages } from '../connection/outbound-messages.js';
+import type { Emit } from '../wire/session-codec.js';
 import type { WireReader } from '../wire/wire-reader.js';
-import type { Taken } from './leader-inlet.js';
+import { afterTaken, type Taken } from './leader-inlet.js';
 import { type PortSession, SessionPort } from './session-port.js';
 import type { SessionSetup } from './session-setup.js';
 
@@ -26,6 +27,7 @@ export abstract class PeerConnection<Message extends { readonly kind: string }> 
   protected readonly setup: SessionSetup;
   protected readonly connection: SessionConnection;
   protected readonly reader: MessageReader;
+  private readonly writer: MessageWriter;
   protected readonly outbound: OutboundMessages<Message>;
   protected readonly self: PeerSessionRef<Message>;
   /** Undefined before the hello. */
@@ -49,28 +51,28 @@ export abstract class PeerConnection<Message extends { readonly kind: string }> 
       (type, from, bytes) => this.received(type, from, bytes),
       divert,
     );
-    const writer = new MessageWriter(connection, {
+    this.writer = new MessageWriter(connection, {
       ...writing,
       compress,
       onRoom: () => {
         if (!this.isOver) self.tell.writable();
       },
     });
-    this.outbound = new OutboundMessages(writer, (message) => this.encode(message, writer));
+    this.outbound = new OutboundMessages(this.writer, (message) => this.encode(message, this.writer.write));
   }
 
   read(): Taken {
-    return this.reader.read();
+    return this.reader.read(this.mayRead);
   }
 
   deliver(message: Message): Taken {
     this.write(message);
-    return this.port?.reportRoom();
+    return this.advance();
   }
 
   writable(): Taken {
     this.outbound.writeWaiting();
-    return this.port?.reportRoom();
+    return this.advance();
   }
 
   /** The session has ended: its callbacks do nothing more. */
@@ -83,6 +85,19 @@ export abstract class PeerConnection<Message extends { readonly kind: string }> 
     return this.port === undefined ? undefined : this.setup.leader.connectionLost(this.port);
   }
 
+  /** There may be room for messages of either side. */
+  private advance(): Taken {
+    return afterTaken(this.port?.reportRoom(), () => this.reader.readHeld(this.mayRead));
+  }
+
+  /** A peer that does not read its answers is not read from. */
+  private readonly mayRead = (): boolean => !this.writer.isOutboxFull && this.mayReceive();
+
+  /** Whether the leader may get a further message of the peer. */
+  protected mayReceive(): boolean {
+    return true;
+  }
+
   /** A hello opens a session through a port of its own. */
   protected openPort(open: (port: SessionPort<Message>) => Taken): Taken {
     const port = new SessionPort<Message>(this.self, this.setup, () => this.outbound.hasRoom);
@@ -92,7 +107,7 @@ export abstract class PeerConnection<Message extends { readonly kind: string }> 
 
   protected abstract write(message: Message): void;
 
-  protected abstract encode(message: Message, writer: MessageWriter): void;
+  protected abstract encode(message: Message, emit: Emit): void;
 
   protected abstract received(type: number, from: WireReader, bytes: number): Taken;
 }

@@ -1,10 +1,10 @@
-import type { MessageWriter } from '../connection/message-writer.js';
 import { sliceByBytes } from '../connection/slice-by-bytes.js';
 import { StoredPayload } from '../job/stored-payload.js';
 import { MessageMalformedError } from '../jobs-error.js';
 import type { LostPayload } from '../protocol/leader-interface.js';
 import type { Assignment, AttemptRef, Credit, ToWorker, WorkerMessage } from '../protocol/worker-messages.js';
 import { JobFrameType } from '../wire/job-frame-type.js';
+import type { Emit } from '../wire/session-codec.js';
 import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
 import {
@@ -58,8 +58,8 @@ export class WorkerConnection extends PeerConnection<ToWorker> {
     if (message.kind === 'refused') this.connection.close();
   }
 
-  protected override encode(message: ToWorker, writer: MessageWriter): void {
-    encodeToWorker(message, wireWriter(), writer.write);
+  protected override encode(message: ToWorker, emit: Emit): void {
+    encodeToWorker(message, wireWriter(), emit);
   }
 
   protected override received(type: number, from: WireReader): Taken {
