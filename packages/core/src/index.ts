@@ -90,7 +90,7 @@ export type {
   TurnView,
   Verdict,
 } from './middleware/middleware.js';
-export { type ExitSignal, exitOn } from './node-exit-on.js';
+export { type ExitSignal, exitOn } from './node-exit-on-signals.js';
 export { nodeHost } from './node-host.js';
 export type {
   ActorRef,

@@ -24,7 +24,7 @@ import { SignalHandling } from './lifecycle/signal-handling.js';
 import { StopSequence } from './lifecycle/stop-sequence.js';
 import { Suspensions } from './lifecycle/suspensions.js';
 import { Termination } from './lifecycle/termination.js';
-import { UnreturnedFailures } from './lifecycle/unreturned-failures.js';
+import { UnreturnedFailures } from './lifecycle/unreturned-expected-failures.js';
 import { BackPressure } from './mailbox/back-pressure.js';
 import { DeadLetterPublisher } from './mailbox/dead-letter-publisher.js';
 import { Delivery } from './mailbox/delivery.js';

@@ -2,6 +2,7 @@ import type { AnyDefinition } from '../define/actor-definition.js';
 import type { EventStream } from '../event-stream.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
+import type { FlightRecorder } from '../inspect/flight-recorder.js';
 import type { RuntimeLog } from '../inspect/runtime-log.js';
 import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { AsyncHandlerParking } from '../lifecycle/async-handler-parking.js';
@@ -12,7 +13,7 @@ import type { SignalHandling } from '../lifecycle/signal-handling.js';
 import type { StopSequence } from '../lifecycle/stop-sequence.js';
 import type { Suspensions } from '../lifecycle/suspensions.js';
 import type { Termination } from '../lifecycle/termination.js';
-import type { UnreturnedFailures } from '../lifecycle/unreturned-failures.js';
+import type { UnreturnedFailures } from '../lifecycle/unreturned-expected-failures.js';
 import type { BackPressure } from '../mailbox/back-pressure.js';
 import type { DeadLetterPublisher } from '../mailbox/dead-letter-publisher.js';
 import type { Delivery } from '../mailbox/delivery.js';
@@ -69,6 +70,8 @@ export interface Messaging {
   readonly stashes: Stashes;
   readonly backPressure: BackPressure;
   readonly waitGraph: WaitGraph;
+  /** Undefined where it is off. */
+  readonly recorder: FlightRecorder | undefined;
   readonly waitCycles: WaitCycles;
   readonly suspensions: Suspensions;
   readonly missingPhaseHandlers: MissingPhaseHandlers;

@@ -16,7 +16,7 @@ import {
   type WithPhases,
 } from './actor-definition.js';
 import { checkDefinition } from './check-definition.js';
-import type { CheckedHandlers, CheckedPhases } from './handler-checks.js';
+import type { CheckedHandlers, CheckedPhases } from './handler-type-checks.js';
 import type {
   Actor,
   NameIfComplete,

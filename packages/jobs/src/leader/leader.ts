@@ -1,5 +1,6 @@
 import { Ring } from '../collections/ring.js';
 import type { PayloadStore } from '../job/payload-store.js';
+import { JournalFailedError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
 import { type Journal, NO_STATUS } from '../journal/journal.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
@@ -34,6 +35,9 @@ import { UncommittedJobs } from './submit/uncommitted-jobs.js';
 /** No turn does more of these than a few milliseconds take. */
 const TASKS_PER_TURN = 2_048;
 const RESTORED_PER_TURN = 8_192;
+
+const AFTER_APPEND = { followsAppend: true };
+const WITHOUT_APPEND = { followsAppend: false };
 
 export interface LeaderSetup {
   readonly ledger: LeaderLedger;
@@ -296,6 +300,10 @@ export class Leader implements LeaderContext {
 
   /** The requested turn: dispatch, append, flush. */
   turn(): void {
+    this.runTurn(WITHOUT_APPEND);
+  }
+
+  private runTurn({ followsAppend }: { readonly followsAppend: boolean }): void {
     this.turnScheduled = false;
     if (this.stopped) return;
     this.readClock();
@@ -306,6 +314,8 @@ export class Leader implements LeaderContext {
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.clock.now());
     if (this.admin.continueListings() || isMore) this.wake();
+    // Answers that no append stands behind: with another leader on the log they would be of an old state.
+    if (!followsAppend && !this.outbound.isEmpty && !this.isOwner()) return;
     if (this.outbound.flushAll()) this.wake();
     if (this.stopping && this.journalWriter.isIdle && this.tasks === 0) this.finish();
   }
@@ -333,7 +343,7 @@ export class Leader implements LeaderContext {
     batch.visit(firstLsn, this.applyAndAct);
     for (const run of this.applyTasks.splice(0)) this.readyTasks.push(run);
     this.expire();
-    this.turn();
+    this.runTurn(AFTER_APPEND);
   }
 
   private readonly applyAndAct = (
@@ -374,7 +384,15 @@ export class Leader implements LeaderContext {
       this.stage({ type: 'tick', at: recordTime });
   }
 
+  /** Whether the state here is that of the log. If not, the leader ends as after a failed append. */
+  private isOwner(): boolean {
+    if (this.journal.isOwner()) return true;
+    this.fail(new JournalFailedError('another process has opened it'));
+    return false;
+  }
+
   private fail(error: Error): void {
+    if (this.stopped) return;
     this.stopped = true;
     this.effects.failed(error);
   }

@@ -2,7 +2,7 @@ import type { AdminRequest } from '../protocol/admin-messages.js';
 import type { FromClient, FromWorker, LeaderForPeers } from '../protocol/leader-interface.js';
 import type { PeerMessages } from './leader-protocol.js';
 
-/** The leader as its peers see it, by the methods of its ref: a message goes to the handler of its kind. */
+/** The leader as its peers see it: each message goes to the handler of its kind. */
 export function routePeerMessages<Result>(leader: PeerMessages<Result>): LeaderForPeers<Result> {
   return {
     helloClient: (opened) => leader.helloClient(opened),

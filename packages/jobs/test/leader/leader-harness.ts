@@ -34,6 +34,10 @@ export class LeaderHarness {
   failJournal = false;
   diskLow = false;
   diskSlow = false;
+  /** No other process has opened the journal. */
+  isOwner = true;
+  /** How often the leader looked. */
+  ownerChecks = 0;
   /** While it is an array, writes wait in it until {@link completeWrite}. */
   heldWrites: (() => void)[] | undefined;
   appends = 0;
@@ -110,6 +114,10 @@ export class LeaderHarness {
           },
           get diskSlow() {
             return isSlow();
+          },
+          isOwner: () => {
+            this.ownerChecks += 1;
+            return this.isOwner;
           },
           status: () => ({ bytes: 5, cutBytes: 7, failedSnapshots: 2 }),
         });

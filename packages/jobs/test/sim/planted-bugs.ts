@@ -104,6 +104,72 @@ class DamageReadAsZeros extends FaultyStorage {
   }
 }
 
+/** A log that reads the epoch when it has claimed it, and never again. */
+class EpochReadOnce extends FaultyStorage {
+  private epoch: Buffer | undefined;
+
+  override readNow(file: StorageFile, into: Uint8Array, position: number): number {
+    if (this.epoch === undefined) {
+      const count = super.readNow(file, into, position);
+      this.epoch = Buffer.from(into.subarray(0, count));
+    }
+    return this.epoch.copy(into);
+  }
+}
+
+/**
+ * A log that publishes its epoch at the end of its opening: until the rename to CURRENT only it sees its
+ * claim.
+ */
+class EpochPublishedLate extends FaultyStorage {
+  private claim: { file: StorageFile; bytes: Buffer; position: number } | undefined;
+  private isPublished = false;
+
+  override write(
+    file: StorageFile,
+    bytes: Uint8Array,
+    position: number,
+    done: (error: Error | null, written: number) => void,
+  ): void {
+    if (file.name !== 'EPOCH' || this.isPublished) return super.write(file, bytes, position, done);
+    this.claim = { file, bytes: Buffer.from(bytes), position };
+    this.freeBytes(() => done(null, bytes.length));
+  }
+
+  override read(
+    file: StorageFile,
+    into: Uint8Array,
+    position: number,
+    done: (error: Error | null, count: number) => void,
+  ): void {
+    super.read(file, into, position, (error, count) =>
+      done(error, file.name === 'EPOCH' ? this.withClaim(into, position, count) : count),
+    );
+  }
+
+  override readNow(file: StorageFile, into: Uint8Array, position: number): number {
+    return this.withClaim(into, position, super.readNow(file, into, position));
+  }
+
+  override rename(from: string, to: string, done: (error: Error | null) => void): void {
+    const { claim } = this;
+    if (to !== 'CURRENT' || claim === undefined || this.isPublished) return super.rename(from, to, done);
+    this.isPublished = true;
+    super.write(claim.file, claim.bytes, claim.position, () =>
+      this.sync(claim.file, () => super.rename(from, to, done)),
+    );
+  }
+
+  private withClaim(into: Uint8Array, from: number, count: number): number {
+    const { claim } = this;
+    if (claim === undefined || this.isPublished) return count;
+    const at = claim.position - from;
+    if (at < 0 || at + claim.bytes.length > into.length) return count;
+    into.set(claim.bytes, at);
+    return Math.max(count, at + claim.bytes.length);
+  }
+}
+
 /** A disk that reports a sync and does not do it. */
 class SyncSkipped extends FaultyStorage {
   override sync(_file: unknown, done: (error: Error | null) => void): void {
@@ -166,6 +232,20 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'takes damage in its log for the end of it, and has no mark of that end',
     plant: () => () => undefined,
     leaderFaults: { storage: (options) => new DamageReadAsZeros(options) },
+  },
+  {
+    name: 'acknowledges without a look at the epoch after its write',
+    plant: () => () => undefined,
+    leaderFaults: { storage: (options) => new EpochReadOnce(options) },
+  },
+  {
+    name: 'publishes its epoch after it has read the log',
+    plant: () => () => undefined,
+    leaderFaults: { storage: (options) => new EpochPublishedLate(options) },
+  },
+  {
+    name: 'answers from its memory while another leader has its log',
+    plant: () => swap(Leader, 'isOwner', () => () => true),
   },
   {
     name: 'does not exit when its log has failed',

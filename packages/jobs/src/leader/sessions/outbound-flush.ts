@@ -22,6 +22,10 @@ export class OutboundFlush {
     this.dirty.push(session);
   }
 
+  get isEmpty(): boolean {
+    return this.dirty.length === 0;
+  }
+
   /** True: a session has more to write. */
   flushAll(): boolean {
     const { dirty } = this;

@@ -8,7 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const exits = suite('exit of a process');
-const program = fileURLToPath(new URL('./exit-process.js', import.meta.url));
+const program = fileURLToPath(new URL('./exiting-process-main.js', import.meta.url));
 
 /** A process of the program, with its output so far. */
 class Exiting {
