@@ -7,8 +7,8 @@ import {
   TransportError,
 } from '@troupe/transport';
 import { JobsError, MessageTooLongError } from '../jobs-error.js';
-import { type MessageLimits, messageBytesMax } from './message-limits.js';
 import { WireReader } from '../wire/wire-reader.js';
+import { type MessageLimits, messageBytesMax } from './message-limits.js';
 
 /**
  * Handles one message; a promise holds back the messages behind it. A malformed message that it throws ends

@@ -8,8 +8,8 @@ import {
 } from '@troupe/transport';
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import type { StoredPayload } from '../job/stored-payload.js';
-import { type OpenPayload, PieceSource } from './piece-source.js';
 import { type WirePiece, WireWriter } from '../wire/wire-writer.js';
+import { type OpenPayload, PieceSource } from './piece-source.js';
 
 /** The connection copies smaller bodies, so they may be written from a buffer that is reused. */
 const COPIED_BYTES = 16 * 1024;

@@ -11,7 +11,7 @@ import type { Emit } from '../wire/session-codec.js';
 import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
 import { authenticatedName } from './authenticated-peer.js';
-import type { Taken } from './leader-inlet.js';
+import type { Taken } from './offer-to-leader.js';
 import { PeerConnection, type PeerSessionEvents, type PeerSessionRef } from './peer-connection.js';
 import type { SessionSetup } from './session-setup.js';
 import { SubmitSpooler } from './submit-spooler.js';

@@ -3,7 +3,7 @@ import type { ConnectionEvents } from '@troupe/transport';
 import type { ToClient } from '../protocol/client-messages.js';
 import type { MessagesByKind } from '../protocol/messages-by-kind.js';
 import { ClientConnection, type ClientSessionEvents } from './client-connection.js';
-import { afterTaken, type Taken } from './leader-inlet.js';
+import { afterTaken, type Taken } from './offer-to-leader.js';
 import { SESSION_MAILBOX } from './session-mailbox.js';
 import type { SessionSetup } from './session-setup.js';
 

@@ -24,7 +24,7 @@ import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js'
 import { checkOptions, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
 import { rootCause } from '../root-cause.js';
-import { leaderInlet } from './leader-inlet.js';
+import { offerToLeader } from './offer-to-leader.js';
 import { SessionMaker } from './session-maker.js';
 
 /** Peers have so long to read their last answers. */
@@ -132,7 +132,7 @@ export class LeaderServer implements AsyncDisposable {
     const { address, profile, auth, tls, insecure, onEvent, net = nodeNet } = this.options;
     const rates = transportLimitsOf(this.options);
     const sessions = new SessionMaker({
-      leader: leaderInlet(this.leader),
+      leader: offerToLeader(this.leader),
       host: this.host,
       messageLimits: this.messageLimits(),
       submitRate: { perSecond: rates.submitsPerSecond, burst: rates.submitsBurst },

@@ -4,7 +4,7 @@ import { MessageWriter, type MessageWriterOptions } from '../connection/message-
 import { OutboundMessages } from '../connection/outbound-messages.js';
 import type { Emit } from '../wire/session-codec.js';
 import type { WireReader } from '../wire/wire-reader.js';
-import { afterTaken, type Taken } from './leader-inlet.js';
+import { afterTaken, type Taken } from './offer-to-leader.js';
 import { type PortSession, SessionPort } from './session-port.js';
 import type { SessionSetup } from './session-setup.js';
 

@@ -1,7 +1,7 @@
 import type { AnyRef, Delivered } from '@troupe/core';
 import type { LeaderForPeers, PeerPort } from '../protocol/leader-interface.js';
 import { callByKind, type MessagesByKind } from '../protocol/messages-by-kind.js';
-import type { Taken } from './leader-inlet.js';
+import type { Taken } from './offer-to-leader.js';
 import type { SessionSetup } from './session-setup.js';
 
 /** A session as its port sees it. */

@@ -15,7 +15,7 @@ import {
   readWorkerHello,
 } from '../wire/worker-codec.js';
 import { authenticatedName } from './authenticated-peer.js';
-import type { Taken } from './leader-inlet.js';
+import type { Taken } from './offer-to-leader.js';
 import { PeerConnection, type PeerSessionEvents, type PeerSessionRef } from './peer-connection.js';
 import type { SessionSetup } from './session-setup.js';
 

@@ -2,7 +2,7 @@ import { type Actor, defineActor, type ProtocolContext } from '@troupe/core';
 import type { ConnectionEvents } from '@troupe/transport';
 import type { MessagesByKind } from '../protocol/messages-by-kind.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
-import { afterTaken, type Taken } from './leader-inlet.js';
+import { afterTaken, type Taken } from './offer-to-leader.js';
 import { SESSION_MAILBOX } from './session-mailbox.js';
 import type { SessionSetup } from './session-setup.js';
 import { WorkerConnection, type WorkerSessionEvents } from './worker-connection.js';

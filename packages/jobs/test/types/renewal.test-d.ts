@@ -4,7 +4,10 @@ import { IdentityStore } from '@troupe/transport';
 declare const leader: LeaderServer;
 declare const app: EmbeddedJobs;
 
-export const renewed: Promise<void> = leader.renew({ identities: new IdentityStore([]), tls: { key: 'k', cert: 'c' } });
+export const renewed: Promise<void> = leader.renew({
+  identities: new IdentityStore([]),
+  tls: { key: 'k', cert: 'c' },
+});
 // @ts-expect-error keys come as a identities
 void leader.renew({ keys: [] });
 

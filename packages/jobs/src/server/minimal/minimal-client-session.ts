@@ -1,9 +1,14 @@
 import { type Actor, defineActor, type ProtocolContext } from '@troupe/core';
-import { type ConnectionEvents, FrameType, type ReceivedFrame, type SessionConnection } from '@troupe/transport';
+import {
+  type ConnectionEvents,
+  FrameType,
+  type ReceivedFrame,
+  type SessionConnection,
+} from '@troupe/transport';
 import { payloadOfBytes } from '../../job/payload.js';
 import type { Receipt, Refusal, SubmitItem, ToClient } from '../../protocol/client-messages.js';
 import type { MessagesByKind } from '../../protocol/messages-by-kind.js';
-import { afterTaken, type Taken } from '../leader-inlet.js';
+import { afterTaken, type Taken } from '../offer-to-leader.js';
 import { SESSION_MAILBOX } from '../session-mailbox.js';
 import { SessionPort } from '../session-port.js';
 import type { SessionSetup } from '../session-setup.js';
@@ -51,9 +56,7 @@ class State {
 
   define(): Taken {
     const message = { kind: 'define', ref: 1, policy: MINIMAL_POLICY } as const;
-    return this.port === undefined
-      ? undefined
-      : this.setup.leader.fromClient({ message, port: this.port });
+    return this.port === undefined ? undefined : this.setup.leader.fromClient({ message, port: this.port });
   }
 
   submit(items: readonly SubmitItem[]): Taken {

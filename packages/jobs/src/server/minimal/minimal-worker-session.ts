@@ -9,7 +9,7 @@ import {
 import { type Payload, payloadBytes, payloadOfBytes, payloadOfText } from '../../job/payload.js';
 import type { MessagesByKind } from '../../protocol/messages-by-kind.js';
 import type { Assignment, AttemptEnd, ToWorker } from '../../protocol/worker-messages.js';
-import { afterTaken, type Taken } from '../leader-inlet.js';
+import { afterTaken, type Taken } from '../offer-to-leader.js';
 import { SESSION_MAILBOX } from '../session-mailbox.js';
 import { SessionPort } from '../session-port.js';
 import type { SessionSetup } from '../session-setup.js';

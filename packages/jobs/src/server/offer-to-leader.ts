@@ -10,8 +10,8 @@ import type { LeaderForPeers } from '../protocol/leader-interface.js';
  */
 export type Taken = Promise<void> | undefined;
 
-/** The leader as sessions see it: by `offer`, and by `send` where its mailbox is full. */
-export function leaderInlet(leader: Ref<LeaderProtocol>): LeaderForPeers<Taken> {
+/** The leader as sessions see it: messages go by `offer`, and by `send` where its mailbox is full. */
+export function offerToLeader(leader: Ref<LeaderProtocol>): LeaderForPeers<Taken> {
   const offer = routePeerMessages<Delivered>(leader.offer);
   const send = routePeerMessages<Promise<void>>(leader.send);
   return {
