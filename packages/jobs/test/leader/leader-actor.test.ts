@@ -1,6 +1,14 @@
 // The leader as an actor: which messages it leaves behind, and what its failures do.
 import type { ActorRef } from '@troupe/core';
-import { connectClient, defineJob, embedded, handle, type OpenJournal, startLeader, startWorker } from '@troupe/jobs';
+import {
+  connectClient,
+  defineJob,
+  embedded,
+  handle,
+  type OpenJournal,
+  startLeader,
+  startWorker,
+} from '@troupe/jobs';
 import { memoryJournal } from '@troupe/jobs/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -53,7 +61,10 @@ leaders('an embedded leader that serves, drains and closes leaves no dead letter
 
 leaders('a leader on a socket that loses its peers and closes leaves no dead letter', async () => {
   await using folder = await tempFolder();
-  const leader = await startLeader({ dir: folder.path, onFatal: (error) => assert.unreachable(error.message) });
+  const leader = await startLeader({
+    dir: folder.path,
+    onFatal: (error) => assert.unreachable(error.message),
+  });
   const letters = new NoDeadLetters(systemOf(leader));
   const { address } = leader;
   {
