@@ -1,4 +1,13 @@
-export { type AppendRequest, type ReplayRequest, WalActor } from './actor/wal-actor.js';
+export {
+  type AppendRequest,
+  type DurableReceiver,
+  type DurableWrite,
+  type OpenedLog,
+  type ReplayRequest,
+  WalActor,
+  type WalProtocol,
+  type WriteRequest,
+} from './actor/wal-actor.js';
 export type { BlobReader } from './blob/blob-reader.js';
 export type { BlobRef } from './blob/blob-ref.js';
 export type { BlobWriter } from './blob/blob-writer.js';

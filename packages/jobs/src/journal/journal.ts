@@ -1,3 +1,5 @@
+import type { ActorContext } from '@troupe/core';
+import type { DurableReceiver } from '@troupe/wal';
 import type { PayloadStore } from '../job/payload-store.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 
@@ -7,15 +9,15 @@ import type { StoredPayload } from '../job/stored-payload.js';
  */
 export interface Journal {
   /**
-   * Appends the entries in order. `done` runs once all of them are durable, with the position of the first;
-   * the positions of one call are consecutive. An error is final: no entry of this call may be acted on, and
-   * the leader stops. `stored`: the stored payload that an entry refers to, by the index of the entry; at
-   * most one each.
+   * Appends the entries in order, and tells `to` once all of them are durable, in the order of the appends.
+   * The entries are not changed until then. An error is final: no entry of this call may be acted on, and the
+   * leader stops. `stored`: the stored payload that an entry refers to, by the index of the entry; at most
+   * one each.
    */
   append(
     entries: readonly Uint8Array[],
-    done: (error: Error | null, firstLsn: number) => void,
-    stored?: ReadonlyMap<number, StoredPayload>,
+    stored: ReadonlyMap<number, StoredPayload> | undefined,
+    to: DurableReceiver,
   ): void;
   /** The store of payloads that are too large for an entry, where the journal has one. */
   readonly payloads?: PayloadStore | undefined;
@@ -58,8 +60,12 @@ export interface JournalReader {
   entry(bytes: Uint8Array, lsn: number): void;
 }
 
+/** The leader's actor: a journal that is an actor is its child. */
+export type JournalOwner = Pick<ActorContext, 'spawn' | 'ask'>;
+
 /** Opens a journal and reads it to its end. `journal` is there unless there is an error. */
 export type OpenJournal = (
   reader: JournalReader,
   done: (error: Error | null, journal?: Journal) => void,
+  owner: JournalOwner,
 ) => void;

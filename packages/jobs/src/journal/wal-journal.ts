@@ -1,41 +1,36 @@
+import type { Ref } from '@troupe/core';
 import {
   type BlobRef,
   type BlobWriter,
+  type DurableReceiver,
   type Fold,
-  FULL,
   type Log,
   openLog,
-  REFUSED,
+  WalActor,
   WalDiskSlowError,
   type WalEvent,
   type WalOptions,
+  type WalProtocol,
 } from '@troupe/wal';
 import type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
 import { StoredPayload } from '../job/stored-payload.js';
-import { JournalFailedError, LogDiskTooSmallError } from '../jobs-error.js';
-import type { Journal, JournalReader, JournalStatus, OpenJournal } from './journal.js';
+import { LogDiskTooSmallError } from '../jobs-error.js';
+import type { Journal, JournalOwner, JournalReader, JournalStatus, OpenJournal } from './journal.js';
 import { diskBytes } from './node-disk-size.js';
 
 /** More than any entry of a leader: a payload at its limit, or a whole batch, with its framing. */
 const ENTRY_BYTES_MAX = 12 * 1024 * 1024 - 4_096;
 
-interface PendingAppend {
-  readonly entries: readonly Uint8Array[];
-  readonly done: AppendDone;
-  readonly stored: ReadonlyMap<number, StoredPayload>;
-}
-
 const MIB = 1024 * 1024;
 
 type Done = (error: Error | null) => void;
-type AppendDone = (error: Error | null, firstLsn: number) => void;
 
 /** A journal on a log in files. */
 export function walJournal(options: WalOptions): OpenJournal {
-  return (reader, done) =>
+  return (reader, done, owner) =>
     checkDisk(options, (problem) => {
       if (problem !== null) done(problem);
-      else openWal(options, reader, done);
+      else openWal(options, reader, done, owner);
     });
 }
 
@@ -54,6 +49,7 @@ function openWal(
   options: WalOptions,
   reader: JournalReader,
   done: (error: Error | null, journal?: Journal) => void,
+  owner: JournalOwner,
 ): void {
   const fold = { module: new URL('../ledger/ledger-fold.js', import.meta.url).href, export: 'ledgerFold' };
   const figures = { cutBytes: 0, failedSnapshots: 0 };
@@ -64,7 +60,7 @@ function openWal(
   openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, ...options, onEvent }, (error, log) => {
     if (error !== null) return done(error);
     log.restore(foldInto(reader, log), (problem) => {
-      if (problem === null) done(null, new WalJournal(log, figures));
+      if (problem === null) done(null, new WalJournal(log, owner, figures));
       else log.close(() => done(problem));
     });
   });
@@ -91,15 +87,18 @@ function foldInto(reader: JournalReader, log: Log): Fold<undefined> {
   };
 }
 
+/** The journal of a leader whose log is an actor: appends are messages of the log, and so are its answers. */
 class WalJournal implements Journal {
   private readonly log: Log;
+  private readonly ref: Ref<WalProtocol>;
+  private readonly owner: JournalOwner;
   private readonly figures: EventFigures;
-  /** Appends that found the log's buffer full; the first may be appended in part. */
-  private readonly waiting: PendingAppend[] = [];
   readonly payloads: PayloadStore;
 
-  constructor(log: Log, figures: EventFigures) {
+  constructor(log: Log, owner: JournalOwner, figures: EventFigures) {
     this.log = log;
+    this.owner = owner;
+    this.ref = owner.spawn(WalActor, { args: { log }, name: 'log' });
     this.figures = figures;
     this.payloads = payloadStore(log);
   }
@@ -121,62 +120,42 @@ class WalJournal implements Journal {
     return { bytes: this.log.status().sealedBytes, ...this.figures };
   }
 
+  /** The leader has a bounded number of appends here, so the mailbox of the log is never full. */
   append(
-    entries: readonly Uint8Array[],
-    done: AppendDone,
-    stored: ReadonlyMap<number, StoredPayload> = NO_PAYLOADS,
+    records: readonly Uint8Array[],
+    stored: ReadonlyMap<number, StoredPayload> | undefined,
+    to: DurableReceiver,
   ): void {
-    const append = { entries, done, stored };
-    // Appends that wait for room go first.
-    if (this.waiting.length > 0) this.waiting.push(append);
-    else this.appendFrom(append, 0, this.log.nextLsn);
+    this.ref.tell.write({ records, blobs: stored && blobsOf(stored), to });
   }
 
   snapshot(done: (error: Error | null, lsn: number) => void): void {
-    this.log.makeSnapshot((error, entry) => done(error, error === null ? entry.lsn : 0));
+    this.owner
+      .ask(this.ref, { withinMs: SNAPSHOT_WITHIN_MS })
+      .snapshot()
+      .then(
+        ({ lsn }) => done(null, lsn),
+        (error: Error) => done(error, 0),
+      );
   }
 
   close(done: (error: Error | null) => void): void {
-    this.log.close(done);
-  }
-
-  private resume(from: number, firstLsn: number): void {
-    const partial = this.waiting.shift();
-    if (partial === undefined) return;
-    this.appendFrom(partial, from, firstLsn);
-    while (this.waiting.length > 0) {
-      const waiting = this.waiting.length;
-      this.appendFrom(this.waiting.shift() as PendingAppend, 0, this.log.nextLsn);
-      // Full again: the append that did not fit is at the head once more.
-      if (this.waiting.length >= waiting) return;
-    }
-  }
-
-  /** No other append comes between two parts of one: others wait behind it. */
-  private appendFrom(append: PendingAppend, from: number, firstLsn: number): void {
-    const { entries, done, stored } = append;
-    for (let i = from; i < entries.length; i += 1) {
-      const isLast = i === entries.length - 1;
-      const durable = isLast ? (error: Error | null) => done(error, firstLsn) : undefined;
-      // The leader refuses submits when space is short; records that it has decided to write must be written.
-      const payload = stored.get(i);
-      const options = payload === undefined ? ESSENTIAL : { ...ESSENTIAL, blob: blobOf(payload) };
-      const lsn = this.log.append(entries[i] as Uint8Array, durable, options);
-      if (lsn === FULL) {
-        this.waiting.unshift(append);
-        this.log.onBufferSpace(() => this.resume(i, firstLsn));
-        return;
-      }
-      if (lsn === REFUSED) {
-        done(this.log.refusal(ESSENTIAL) ?? new JournalFailedError('the log refuses entries'), 0);
-        return;
-      }
-    }
+    this.owner
+      .ask(this.ref, { withinMs: CLOSE_WITHIN_MS })
+      .close()
+      .then(
+        () => done(null),
+        (error: Error) => done(error),
+      );
   }
 }
 
-const ESSENTIAL = { essential: true };
-const NO_PAYLOADS: ReadonlyMap<number, StoredPayload> = new Map();
+const SNAPSHOT_WITHIN_MS = 3_600_000;
+const CLOSE_WITHIN_MS = 60_000;
+
+function blobsOf(stored: ReadonlyMap<number, StoredPayload>): ReadonlyMap<number, BlobRef> {
+  return new Map([...stored].map(([index, payload]) => [index, blobOf(payload)]));
+}
 
 function blobOf({ sha256, length }: StoredPayload): BlobRef {
   return { sha256, bytes: length };

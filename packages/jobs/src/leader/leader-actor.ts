@@ -12,7 +12,7 @@ import type { ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { InlinePayloadPort } from './sessions/inline-payload-port.js';
 
-export interface LeaderArgs extends Omit<LeaderOptions, 'clock' | 'effects' | 'later'> {
+export interface LeaderArgs extends Omit<LeaderOptions, 'clock' | 'effects' | 'later' | 'owner'> {
   readonly host: Host;
   /** The journal failed: no further request is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;
@@ -148,13 +148,15 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     return new Promise<void>((resolve, reject) => {
       const later = (run: () => void): void => host.later(run);
       const effects = (journal: Journal): LeaderEffects => effectsOf(ctx, journal);
-      openLeader({ ...state.args, clock: host, later, effects }, (error, leader) => {
+      openLeader({ ...state.args, clock: host, later, effects, owner: ctx }, (error, leader) => {
         if (leader === undefined) return reject(error);
         state.leader = leader;
         resolve();
       });
     });
   },
+  // Its log: without it no request can be acknowledged.
+  supervise: { decide: () => 'escalate' },
   terminated(ctx, { ref }) {
     ctx.state.closeSessionsOf(ref);
   },
@@ -197,14 +199,11 @@ function effectsOf(ctx: LeaderActorContext, journal: Journal): LeaderEffects {
   const turn = (): void => {
     if (!state.ended) self.tell.turn();
   };
-  const durable = (error: Error | null, firstLsn: number): void => {
-    if (!state.ended) self.tell.durable({ error, firstLsn });
-  };
   return {
     requestTurn: () => host.later(turn),
     startTick: (ms) => void ctx.after(ms, self, { key: 'tick' }).tick(),
     startDueTimer: (ms) => void ctx.after(ms, self, { key: 'due' }).due(),
-    append: (entries, stored) => journal.append(entries, durable, stored),
+    append: (entries, stored) => journal.append(entries, stored, self),
     finished: () => state.onFinished(),
     failed: onFatal,
   };

@@ -1,3 +1,4 @@
+import type { DurableWrite } from '@troupe/wal';
 import type { PayloadStore } from '../job/payload-store.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
 import type { ClientMessage } from '../protocol/client-messages.js';
@@ -55,12 +56,6 @@ export interface PeerMessages<Result = void> {
   connectionLost(port: AnyPort): Result;
 }
 
-/** The answer of the log to one append. */
-export interface DurableAppend {
-  readonly error: Error | null;
-  readonly firstLsn: number;
-}
-
 /** The messages of the leader: those of its peers, those of its effects, and those of its process. */
 export interface LeaderProtocol extends PeerMessages {
   turn(): void;
@@ -68,7 +63,7 @@ export interface LeaderProtocol extends PeerMessages {
   /** The first delayed job is due. */
   due(): void;
   /** The oldest append at the log is durable, or has failed. */
-  durable(append: DurableAppend): void;
+  durable(written: DurableWrite): void;
   overview(): LeaderOverview;
   payloads(): PayloadStore | undefined;
   /** Refuses new work from now on. */

@@ -1,7 +1,8 @@
+import type { DurableWrite } from '@troupe/wal';
 import { ByteWriter } from '../bytes/byte-writer.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
-import type { Journal, OpenJournal } from '../journal/journal.js';
+import type { Journal, JournalOwner, OpenJournal } from '../journal/journal.js';
 import { decodeRecords, encodeRecord } from '../ledger/codec/ledger-record-codec.js';
 import { loadChunk } from '../ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '../ledger/ledger.js';
@@ -22,6 +23,7 @@ import {
 export interface LeaderOptions {
   readonly clock: JobsClock;
   readonly openJournal: OpenJournal;
+  readonly owner: JournalOwner;
   /** The effects of the leader, once its journal is open. */
   readonly effects: (journal: Journal) => LeaderEffects;
   /** Schedules the next slice of a long restore. */
@@ -84,13 +86,14 @@ export function openLeader(
     if (records.length === 0) return start(journal);
     const out = new ByteWriter(256);
     for (const record of records) encodeRecord(record, out);
-    journal.append([out.take()], (failed, lsn) => {
+    const durable = ({ error: failed, firstLsn }: DurableWrite): void => {
       if (failed !== null) return done(failed);
       for (const record of records) ledger.apply(record);
-      lastLsn = lsn;
+      lastLsn = firstLsn;
       start(journal);
-    });
-  });
+    };
+    journal.append([out.take()], undefined, { tell: { durable } });
+  }, options.owner);
 }
 
 /**

@@ -17,13 +17,13 @@ export function memoryJournal(log: MemoryLog, later: (run: () => void) => void):
     const journal: Journal = {
       diskLow: false,
       isOwner: () => true,
-      append(entries, appended) {
+      append(entries, _stored, to) {
         // Copied at once: the caller uses its buffer again after the callback.
         const copies = entries.map((entry) => new Uint8Array(entry));
         later(() => {
           const firstLsn = log.entries.length + 1;
           log.entries.push(...copies);
-          appended(null, firstLsn);
+          to.tell.durable({ error: null, firstLsn });
         });
       },
       snapshot: (made) => later(() => made(null, 0)),

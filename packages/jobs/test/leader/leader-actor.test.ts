@@ -5,6 +5,7 @@ import {
   defineJob,
   embedded,
   handle,
+  type Journal,
   type OpenJournal,
   startLeader,
   startWorker,
@@ -26,19 +27,19 @@ const inMemory = (): OpenJournal => memoryJournal({ entries: [] }, (run) => setI
 
 /** A journal in memory whose appends fail from the second one on; the first is that of the start. */
 function failingJournal(): OpenJournal {
-  return (reader, done) =>
-    inMemory()(reader, (error, journal) => {
+  return (reader, done, owner) => {
+    const opened = (error: Error | null, journal?: Journal): void => {
       if (journal === undefined) return done(error);
       let appends = 0;
-      done(null, {
-        ...journal,
-        append: (entries, appended, stored) => {
-          appends += 1;
-          if (appends === 1) journal.append(entries, appended, stored);
-          else setImmediate(() => appended(new Error('EIO'), 0));
-        },
-      });
-    });
+      const append: Journal['append'] = (entries, stored, to) => {
+        appends += 1;
+        if (appends === 1) journal.append(entries, stored, to);
+        else setImmediate(() => to.tell.durable({ error: new Error('EIO'), firstLsn: 0 }));
+      };
+      done(null, { ...journal, append });
+    };
+    inMemory()(reader, opened, owner);
+  };
 }
 
 leaders('an embedded leader that serves, drains and closes leaves no dead letter', async () => {

@@ -7,6 +7,7 @@ import type { JobPolicy } from '#src/job/job-policy.js';
 import type { JobsClock } from '#src/jobs-host.js';
 import type { Leader } from '#src/leader/leader.js';
 import type { LeaderEffects } from '#src/leader/leader-effects.js';
+import type { JournalOwner } from '#src/journal/journal.js';
 import { openLeader } from '#src/leader/open-leader.js';
 import type { LeaderLimits, LeaderTimes } from '#src/leader/options/leader-limits.js';
 import type { ClientSession } from '#src/leader/sessions/client-session.js';
@@ -23,6 +24,9 @@ import type {
   ToWorker,
 } from '#src/protocol/worker-messages.js';
 import { policyOf } from '../ledger/random-records.js';
+
+/** The journal in memory is no actor, so it needs no parent. */
+const NO_OWNER = {} as JournalOwner;
 
 /** A leader alone, on manual time and with a journal in memory. The test acts as its workers and clients. */
 export class LeaderHarness {
@@ -65,7 +69,7 @@ export class LeaderHarness {
     const { limits, times } = options;
     const effects = (journal: Journal): LeaderEffects => this.effects(journal, put);
     openLeader(
-      { clock: time, later: put, effects, openJournal: this.journal(put), limits, times },
+      { clock: time, later: put, effects, openJournal: this.journal(put), owner: NO_OWNER, limits, times },
       (error, leader) => {
         if (leader === undefined) throw error ?? new Error('no leader');
         this.leader = leader;
@@ -84,7 +88,9 @@ export class LeaderHarness {
       startTick: (ms) => start('tick', ms, () => this.leader.tick()),
       startDueTimer: (ms) => start('due', ms, () => this.leader.due()),
       append: (entries, stored) =>
-        journal.append(entries, (error, firstLsn) => this.leader.appended(error, firstLsn), stored),
+        journal.append(entries, stored, {
+          tell: { durable: ({ error, firstLsn }) => this.leader.appended(error, firstLsn) },
+        }),
       finished: () => {
         this.finished = true;
       },
@@ -94,15 +100,15 @@ export class LeaderHarness {
 
   /** A journal in memory whose writes can be made to fail. */
   private journal(put: (run: () => void) => void): OpenJournal {
-    return (reader, done) =>
-      memoryJournal(this.log, put)(reader, (error, journal) => {
+    return (reader, done, owner) => {
+      const opened = (error: Error | null, journal?: Journal): void => {
         if (journal === undefined) return done(error);
-        const append: Journal['append'] = (entries, appended) => {
+        const append: Journal['append'] = (entries, stored, to) => {
           this.appends += 1;
-          if (this.failJournal) put(() => appended(new Error('EIO'), 0));
-          else if (this.heldWrites === undefined) journal.append(entries, appended);
+          if (this.failJournal) put(() => to.tell.durable({ error: new Error('EIO'), firstLsn: 0 }));
+          else if (this.heldWrites === undefined) journal.append(entries, stored, to);
           // The caller's buffer is in use until the callback, so the bytes may be read then.
-          else this.heldWrites.push(() => journal.append(entries, appended));
+          else this.heldWrites.push(() => journal.append(entries, stored, to));
         };
         const isLow = (): boolean => this.diskLow;
         const isSlow = (): boolean => this.diskSlow;
@@ -121,7 +127,9 @@ export class LeaderHarness {
           },
           status: () => ({ bytes: 5, cutBytes: 7, failedSnapshots: 2 }),
         });
-      });
+      };
+      memoryJournal(this.log, put)(reader, opened, owner);
+    };
   }
 
   /** The oldest held write becomes durable. */

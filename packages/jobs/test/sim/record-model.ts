@@ -1,4 +1,5 @@
 import type { OpenJournal } from '@troupe/jobs';
+import type { DurableWrite } from '@troupe/wal';
 import type { JobPolicy } from '#src/job/job-policy.js';
 import { payloadText } from '#src/job/payload.js';
 import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
@@ -63,7 +64,7 @@ export class RecordModel {
 
   /** Sees a record when a leader learns that it is durable, or when the next leader reads it. */
   watch(open: OpenJournal): OpenJournal {
-    return (reader, done) => {
+    return (reader, done, owner) => {
       const durableLsn = this.lastLsn;
       let readTo = 0;
       open(
@@ -89,19 +90,18 @@ export class RecordModel {
             },
             payloads: journal.payloads,
             isOwner: () => journal.isOwner(),
-            append: (entries, appended, stored) =>
-              journal.append(
-                entries,
-                (failed, lsn) => {
-                  if (failed === null) this.appended(entries, lsn);
-                  appended(failed, lsn);
-                },
-                stored,
-              ),
+            append: (entries, stored, to) => {
+              const durable = (written: DurableWrite): void => {
+                if (written.error === null) this.appended(entries, written.firstLsn);
+                to.tell.durable(written);
+              };
+              journal.append(entries, stored, { tell: { durable } });
+            },
             snapshot: (made) => journal.snapshot(made),
             close: (closed) => journal.close(closed),
           });
         },
+        owner,
       );
     };
   }

@@ -13,6 +13,7 @@ import { FaultyStorage } from '@troupe/wal/testing';
 import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
+import type { JournalOwner } from '#src/journal/journal.js';
 import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '#src/ledger/ledger.js';
@@ -626,6 +627,8 @@ export class SimulatedCluster {
       (error) => {
         failed = error;
       },
+      // Nothing is appended to it, so its actor does nothing.
+      { spawn: () => ({}) } as unknown as JournalOwner,
     );
     storage.run();
     const problem = failed as Error | null;

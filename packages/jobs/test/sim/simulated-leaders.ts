@@ -1,5 +1,5 @@
 import type { ActorRef, Host } from '@troupe/core';
-import type { OpenJournal } from '@troupe/jobs';
+import type { Journal, OpenJournal } from '@troupe/jobs';
 import type { WalHost } from '@troupe/wal';
 import type { FaultyStorage } from '@troupe/wal/testing';
 import { LeaderActor } from '#src/leader/leader-actor.js';
@@ -127,9 +127,9 @@ export class SimulatedLeaders {
 
   /** A start is refused only where the disk has failed or is damaged, or another process has started. */
   private checkStart(process: LeaderProcess, open: OpenJournal): OpenJournal {
-    return (reader, done) => {
+    return (reader, done, owner) => {
       const { incarnation } = process.machine;
-      open(reader, (error, journal) => {
+      const opened = (error: Error | null, journal?: Journal): void => {
         if (process.machine.incarnation !== incarnation) return;
         if (journal !== undefined) {
           this.setup.disk.leaderStarted();
@@ -144,7 +144,8 @@ export class SimulatedLeaders {
         if (isRefusedForRival) this.fenced += 1;
         else this.setup.disk.repair();
         this.exit(process);
-      });
+      };
+      open(reader, opened, owner);
     };
   }
 

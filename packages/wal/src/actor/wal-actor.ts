@@ -20,12 +20,38 @@ export interface AppendRequest extends AppendOptions {
   readonly record: Uint8Array | readonly Uint8Array[];
 }
 
+/** Records that an actor has written in one message, and the actor that learns when they are durable. */
+export interface WriteRequest {
+  /** Not changed until they are durable. */
+  readonly records: readonly Uint8Array[];
+  /** The stored blob that a record refers to, by the index of the record. */
+  readonly blobs?: ReadonlyMap<number, BlobRef> | undefined;
+  readonly to: DurableReceiver;
+}
+
+/** The answer to one `write`; an error is final, and none of the records may be acted on. */
+export interface DurableWrite {
+  readonly error: Error | null;
+  /** The LSN of the first record; those of one `write` are consecutive. */
+  readonly firstLsn: number;
+}
+
+/** An actor with a handler `durable`. */
+export interface DurableReceiver {
+  readonly tell: { durable(written: DurableWrite): void };
+}
+
+/** A log that is open already, in place of the options to open one. */
+export interface OpenedLog {
+  readonly log: Log;
+}
+
 export interface ReplayRequest extends ReplayRange {
   readonly visit: RecordVisitor;
 }
 
 export interface WalState {
-  readonly options: WalOptions;
+  readonly args: WalOptions | OpenedLog;
   log: Log | undefined;
   appends: WaitingAppends | undefined;
 }
@@ -34,6 +60,11 @@ export interface WalState {
 export interface WalProtocol {
   /** Replies with the LSN (of the last record, if several) once the record is on the disk. */
   append(request: Uint8Array | AppendRequest): number;
+  /**
+   * Appends the records in order, also while the disk is low, and tells `to` when all are durable, in the
+   * order of the writes.
+   */
+  write(request: WriteRequest): void;
   putBlob(bytes: Uint8Array): BlobRef;
   readBlob(ref: BlobRef): Buffer;
   /** The visitor is called on this thread; replies after the last record. */
@@ -42,6 +73,8 @@ export interface WalProtocol {
   snapshot(): SnapshotEntry;
   trim(lsn: number): number;
   status(): WalStatus;
+  /** Replies once all records are durable and the directory is released. */
+  close(): void;
 }
 
 const ESSENTIAL = { essential: true };
@@ -53,11 +86,12 @@ type WalContext = ProtocolContext<WalProtocol, WalState>;
  * process; where the host prevents that, the next message fails the actor, and a restart by its supervisor
  * recovers the directory.
  */
-export const WalActor: Actor<WalProtocol, WalOptions> = defineActor.of<WalProtocol>()('wal', {
-  state: (options: WalOptions): WalState => ({ options, log: undefined, appends: undefined }),
+export const WalActor: Actor<WalProtocol, WalOptions | OpenedLog> = defineActor.of<WalProtocol>()('wal', {
+  state: (args: WalOptions | OpenedLog): WalState => ({ args, log: undefined, appends: undefined }),
 
   async started(ctx) {
-    const log = await promiseOf<Log>((done) => openLog(ctx.state.options, done));
+    const { args } = ctx.state;
+    const log = 'log' in args ? args.log : await promiseOf<Log>((done) => openLog(args, done));
     ctx.state.log = log;
     ctx.state.appends = new WaitingAppends(log);
   },
@@ -72,6 +106,9 @@ export const WalActor: Actor<WalProtocol, WalOptions> = defineActor.of<WalProtoc
       else ctx.state.appends?.append(request.record, request, done);
       return appended;
     },
+    write(ctx, request) {
+      if (ctx.state.appends !== undefined) write(ctx.state.appends, request);
+    },
     putBlob: (ctx, bytes) => replyWith(ctx, (log, done) => log.putBlob(bytes, done)),
     readBlob: (ctx, ref) => replyWith(ctx, (log, done) => log.readBlob(ref, done)),
     replay: (ctx, request) => replyWith(ctx, (log, done) => log.replay(request, request.visit, done)),
@@ -79,6 +116,7 @@ export const WalActor: Actor<WalProtocol, WalOptions> = defineActor.of<WalProtoc
     snapshot: (ctx) => replyWith(ctx, (log, done) => log.makeSnapshot(done)),
     trim: (ctx, lsn) => replyWith(ctx, (log, done) => log.trim(lsn, done)),
     status: (ctx) => openLogOf(ctx).status(),
+    close: (ctx) => close(ctx.state),
   },
 
   stopped: (ctx) => close(ctx.state),
@@ -94,6 +132,18 @@ function openLogOf(ctx: WalContext): Log {
   const refusal = log.refusal(ESSENTIAL);
   if (refusal instanceof WalIoError) throw refusal;
   return log;
+}
+
+function write(appends: WaitingAppends, { records, blobs, to }: WriteRequest): void {
+  let failure: Error | null = null;
+  records.forEach((record, i) => {
+    const blob = blobs?.get(i);
+    appends.append(record, blob === undefined ? ESSENTIAL : { ...ESSENTIAL, blob }, (error, lsn) => {
+      failure ??= error;
+      if (i < records.length - 1) return;
+      to.tell.durable({ error: failure, firstLsn: failure === null ? lsn - i : 0 });
+    });
+  });
 }
 
 function replyWith<T>(ctx: WalContext, start: (log: Log, done: Callback<T>) => void): LaterReply<T> {

@@ -1,6 +1,6 @@
 // timeout: 60s
 import { nodeHost as coreHost, createSystem, defineActor, type Host } from '@troupe/core';
-import { openWal, WalActor, WalIoError } from '@troupe/wal';
+import { type DurableWrite, type Log, openLog, openWal, WalActor, WalIoError } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -119,6 +119,74 @@ actor('without `process.exit` a failed disk fails the actor, and a restart recov
     .ask(log, { withinMs: 5_000 })
     .replay({ visit: (_lsn, payload) => seen.push(payload.toString()) });
   assert.is(seen[0], 'safe');
+});
+
+/** Collects the answers to writes. */
+const Writer = defineActor('writer', {
+  state: () => ({ answers: [] as DurableWrite[] }),
+  handlers: {
+    durable(ctx, written: DurableWrite) {
+      ctx.state.answers.push(written);
+    },
+    answers: (ctx) => ctx.state.answers,
+  },
+});
+
+actor('writes of several records are answered in order with the LSN of their first, and none is lost', async () => {
+  await using directory = await tempDirectory();
+  await using system = createSystem({ name: 'test' });
+  // Small batches: the records of most writes wait for space in the buffer.
+  const small = { batchBytesMax: 65_536, inlineBytesMax: 16_384, segmentBytes: 1_048_576 };
+  const args = { dir: directory.path, freeBytesSoft: 0, ...small };
+  const log = system.spawn(WalActor, { args });
+  const writer = system.spawn(Writer);
+  const blob = await log.ask.putBlob(Buffer.alloc(100_000, 7));
+  const record = (text: string): Uint8Array => Buffer.from(text.padEnd(10_000, '.'));
+  for (let i = 0; i < 20; i += 1) {
+    const records = [record(`${i} a`), record(`${i} b`), record(`${i} c`)];
+    log.tell.write({ records, blobs: i === 3 ? new Map([[1, blob]]) : undefined, to: writer });
+  }
+  await log.ask.close();
+  const answers = await writer.ask.answers();
+  assert.equal(
+    answers,
+    Array.from({ length: 20 }, (_, i) => ({ error: null, firstLsn: 1 + 3 * i })),
+  );
+  await using again = await openWal(args);
+  const seen: string[] = [];
+  await again.replay({}, (lsn, payload, _type, ref) =>
+    seen.push(`${lsn} ${payload.toString().split('.')[0]} ${ref?.sha256 === blob.sha256}`),
+  );
+  assert.is(seen.length, 60);
+  assert.equal(seen.slice(9, 12), ['10 3 a false', '11 3 b true', '12 3 c false']);
+});
+
+actor('a write that fails is answered with its error, and so is every write behind it', async () => {
+  let armed = false;
+  const storage = new FaultyStorage({
+    fault: ({ operation }) => (armed && operation === 'sync' ? { kind: 'error', errno: 'EIO' } : undefined),
+    schedule: (complete) => setImmediate(complete),
+  });
+  const log = await new Promise<Log>((resolve, reject) => {
+    openLog({ storage, host: { ...nodeWalHost, exit: () => undefined }, ...SMALL }, (error, opened) =>
+      error === null ? resolve(opened) : reject(error),
+    );
+  });
+  await using system = createSystem({ name: 'test', host: quietHost });
+  const ref = system.spawn(WalActor, { args: { log } });
+  const writer = system.spawn(Writer);
+  armed = true;
+  for (let i = 0; i < 3; i += 1) ref.tell.write({ records: [Buffer.from('x')], to: writer });
+  let answers: readonly DurableWrite[] = [];
+  while (answers.length < 3) {
+    answers = await writer.ask.answers();
+    if (answers.length === 1) ref.tell.write({ records: [Buffer.from('late')], to: writer });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  for (const { error, firstLsn } of answers) {
+    assert.instance(error, WalIoError);
+    assert.is(firstLsn, 0);
+  }
 });
 
 actor.run();
