@@ -115,9 +115,16 @@ sessions('a client that does not read changes the latency of no other', async ()
   write(connection, (out, emit) => encodeClientHello({ client: 'deaf', token: 't' }, out, emit));
   connection.pause();
   const jobs = Array.from({ length: 100 }, (_, i) => i + 1);
-  for (let i = 0; i < 20; i += 1)
-    write(connection, (out, emit) => encodeClient({ kind: 'await', jobs }, out, emit));
-  // 200 MB are due to it: it has been sent what its socket and its outbox hold.
+  const items = Array.from({ length: 200 }, (_, i) => {
+    return { seq: i + 1, ref: 1, payload: '1', key: '', delayMs: 50 + i, wantsOutcome: true };
+  });
+  // 10 MB are due to it at once, then one outcome after another.
+  const messages: readonly ClientMessage[] = [
+    { kind: 'define', ref: 1, policy: Echo.policy },
+    { kind: 'submit', low: 0, items },
+    { kind: 'await', jobs },
+  ];
+  for (const message of messages) write(connection, (out, emit) => encodeClient(message, out, emit));
   const beside = await latencies(world, healthy, 50);
   assert.equal(beside, alone);
   assert.is(await world.finish(leader.connections()), 3);
