@@ -71,7 +71,9 @@ actors('a failure of its system is the error of its calls, and of nothing else',
   });
   endWithSystem(system, end);
   const calls = [client.submit(job, 1), client.overview()];
-  const reasons = (await Promise.allSettled(calls)).map((one) => one.status === 'rejected' && String(one.reason));
+  const reasons = (await Promise.allSettled(calls)).map(
+    (one) => one.status === 'rejected' && String(one.reason),
+  );
   assert.equal(reasons, ['Error: no way', 'Error: no way']);
   assert.equal(failures, []);
 });
