@@ -1,7 +1,14 @@
 // Sessions of a leader over a network in memory, in virtual time.
 import { defineActor, type Ref } from '@troupe/core';
 import { createTestSystem, ManualHost, type TestSystem } from '@troupe/core/testing';
-import { type Client, connectClient, handle, type LeaderServer, startLeader, startWorker } from '@troupe/jobs';
+import {
+  type Client,
+  connectClient,
+  handle,
+  type LeaderServer,
+  startLeader,
+  startWorker,
+} from '@troupe/jobs';
 import { memoryJournal } from '@troupe/jobs/testing';
 import { type Connection, Dialer, NO_HEADER, type Role, TcpListener } from '@troupe/transport';
 import { MemoryNetwork } from '@troupe/transport/testing';
