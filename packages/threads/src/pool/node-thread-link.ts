@@ -68,6 +68,7 @@ export class ThreadLink {
   /** Results that came by the port, by their slots, until their entry in the ring is read. */
   private readonly ported = new Map<number, Ended>();
   private held = true;
+  private isEnding = false;
 
   constructor(worker: PoolWorker, parts: LinkParts) {
     this.worker = worker;
@@ -99,12 +100,15 @@ export class ThreadLink {
   }
 
   hold(hold: boolean): void {
-    if (hold === this.held) return;
+    if (hold === this.held || this.isEnding) return;
     this.held = hold;
     this.thread.hold(hold);
   }
 
+  /** The end of a thread is waited for, so it holds the process until then. */
   terminate(): void {
+    this.hold(true);
+    this.isEnding = true;
     this.thread.terminate();
   }
 

@@ -3,9 +3,11 @@ import type { TaskTarget } from './pool-task.js';
 import { checkTaskOptions, NO_TASK_OPTIONS, type TaskOptions } from './task-options.js';
 
 /** The result of a call: a promise, or for a function that returns an AsyncIterable, its items. */
-export type TaskResult<R> = [R] extends [AsyncIterable<infer T>]
-  ? AsyncIterable<T> & PromiseLike<AsyncIterableIterator<T>>
-  : Promise<[Awaited<R>] extends [AsyncIterable<infer T>] ? AsyncIterableIterator<T> : Awaited<R>>;
+export type TaskResult<R> = [R] extends [never]
+  ? Promise<never>
+  : [R] extends [AsyncIterable<infer T>]
+    ? AsyncIterable<T> & PromiseLike<AsyncIterableIterator<T>>
+    : Promise<[Awaited<R>] extends [AsyncIterable<infer T>] ? AsyncIterableIterator<T> : Awaited<R>>;
 
 declare const signature: unique symbol;
 

@@ -17,7 +17,7 @@ import { checkedSize, type PoolOptions, type PoolSettings, poolSettings } from '
 import type { ExecutorThreads, PoolPorts, PoolThreadReports, SubtaskRequest } from './pool-ports.js';
 import { PoolTask, type TaskEnd } from './pool-task.js';
 import { runHere } from './run-here.js';
-import { callOf, moduleTasks, type Task, type TaskCall, type TaskResult, type Tasks } from './task-modules.js';
+import { callOf, moduleTasks, type Submit, type Task, type TaskCall, type TaskResult, type Tasks } from './task-modules.js';
 import { TaskStream } from './task-stream.js';
 
 /** What became of a posted task. */
@@ -307,7 +307,7 @@ export class ThreadPoolExecutor implements AsyncDisposable {
     const wasUp = worker.stage !== 'starting';
     const about = { kind: 'thread-ended', pool: this.name, thread: worker.name } as const;
     if (wasUp) this.report(wasEnded ? about : { ...about, error });
-    this.machine.ended(worker, error);
+    this.machine.ended(worker, error, this.host.now());
   }
 
   private drained(): void {
@@ -362,7 +362,9 @@ export class ThreadPoolExecutor implements AsyncDisposable {
 
   private async runHere(task: PoolTask): Promise<void> {
     try {
-      task.resolve?.(await runHere(task, this.ports, (call, args) => this.submitCall(call, args, undefined)));
+      const submit: Submit = (call, args) => this.submitCall(call, args, undefined);
+      const value = await runHere(task, this.ports, submit);
+      task.resolve?.(value);
     } catch (error) {
       this.fail(task, error as Error); // runHere throws errors only
       this.settle();

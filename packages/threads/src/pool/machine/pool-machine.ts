@@ -57,6 +57,7 @@ export class PoolMachine {
   private stagedLowest = 0;
   /** Threads without a task that were ended: they count no more, but the pool ends after them. */
   private leaving = 0;
+  private starting = 0;
   /** The reason of the last thread that could not be started. */
   startError: Error | undefined;
   private workerCount = 0;
@@ -108,6 +109,11 @@ export class PoolMachine {
     return this.queue.length + this.stagedCount;
   }
 
+  /** Tasks that no thread has yet. */
+  private get pendingLength(): number {
+    return this.queueLength + this.waiting.length;
+  }
+
   // --- tasks ---
 
   /** Growth order: an idle thread, else a new one below the maximum, else the queue, else refused. */
@@ -117,6 +123,12 @@ export class PoolMachine {
       this.accept(task);
       this.give(idle, task, now);
       this.growToMinimum();
+      return 'started';
+    }
+    const spare = this.spareStarting();
+    if (spare !== undefined) {
+      this.accept(task);
+      this.assign(spare, task);
       return 'started';
     }
     if (this.live < this.size.maxThreads) {
@@ -158,6 +170,7 @@ export class PoolMachine {
     } else if (task.stage === 'active' && worker?.stage === 'starting') {
       worker.current = undefined;
       this.active -= 1;
+      this.assignQueued(worker);
     } else if (task.stage === 'active' && worker !== undefined) return this.cancelActive(worker, task, end);
     else return true;
     this.count(task, end);
@@ -189,6 +202,7 @@ export class PoolMachine {
 
   up(worker: PoolWorker, now: number): void {
     if (worker.stage !== 'starting') return;
+    this.starting -= 1;
     worker.stage = 'busy';
     const task = worker.current;
     if (task === undefined) return this.free(worker, now);
@@ -208,16 +222,17 @@ export class PoolMachine {
   }
 
   /** After the last report of the thread. `error` is the reason for a task that it was working on. */
-  ended(worker: PoolWorker, error: Error): void {
+  ended(worker: PoolWorker, error: Error, now: number): void {
     if (!this.workers.has(worker)) return;
     const neverUp = worker.stage === 'starting';
     const failed = worker.stage === 'busy';
     this.takeBackFrom(worker, error, neverUp);
     this.dropWorker(worker);
+    this.serveReturned(now);
     if (neverUp) this.startFailed(worker, error);
     // A thread that cannot come up is not tried again at once: other threads, or the next task, go on.
     else this.replace(failed);
-    if (this.live === 0 && this.queueLength > 0) this.loseQueued(worker);
+    if (this.live === 0 && this.pendingLength > 0) this.loseQueued(worker);
     this.checkTermination();
   }
 
@@ -265,9 +280,6 @@ export class PoolMachine {
     if (this.currentState !== 'running') return;
     this.currentState = 'shutting-down';
     for (const worker of this.ready.splice(0)) this.end(worker);
-    for (const worker of this.workers) {
-      if (worker.stage === 'starting' && worker.current === undefined) this.end(worker);
-    }
     this.checkTermination();
   }
 
@@ -311,7 +323,7 @@ export class PoolMachine {
       this.ready.length > 0 && counters.queueLength + counters.waiting > 0 && 'ready set and queue are both in use',
       counters.waiting > 0 && this.settings.maxQueue > counters.queueLength && 'a task waits beside a free place',
       this.currentState === 'shut-down' && (pending > 0 || this.workers.size > 0) && 'shut down with work left',
-      counters.queueLength > 0 && counters.threads === 0 && 'a queue without threads',
+      this.pendingLength > 0 && counters.threads === 0 && 'a queue without threads',
       ...[...this.workers].map((worker) => this.problemOf(worker)),
     ].filter((problem) => typeof problem === 'string');
     if (problems.length > 0) throw new Error(`pool ${this.settings.name}: ${problems.join('; ')}`);
@@ -323,6 +335,9 @@ export class PoolMachine {
     const isReady = this.ready.includes(worker);
     if (isReady !== (worker.stage === 'idle')) return `${worker.name} is ${worker.stage}, ready: ${isReady}`;
     if (isReady && worker.current !== undefined) return `${worker.name} is ready and has a task`;
+    if (worker.stage === 'starting' && worker.current === undefined && this.pendingLength > 0) {
+      return `${worker.name} is starting without a task beside a queue`;
+    }
     if (worker.stage === 'busy' && worker.current === undefined) return `${worker.name} is busy without a task`;
     return undefined;
   }
@@ -401,11 +416,15 @@ export class PoolMachine {
 
   /** Whether only this thread can run the queued tasks, because all others wait for them. */
   private isNeeded(): boolean {
-    return this.queueLength > 0 && this.allWait(undefined);
+    return this.pendingLength > 0 && this.allWait(undefined);
   }
 
   /** The next task for a free thread, wherever it stands. */
   private takeNext(free: PoolWorker): PoolTask | undefined {
+    return this.takePending() ?? this.takeFromStarting(free);
+  }
+
+  private takePending(): PoolTask | undefined {
     for (;;) {
       const listed = this.queue.first;
       const staged = this.firstStaged();
@@ -414,7 +433,7 @@ export class PoolMachine {
         continue;
       }
       if (listed !== undefined) return this.queue.shift();
-      return this.waiting.shift() ?? this.takeFromStarting(free);
+      return this.waiting.shift();
     }
   }
 
@@ -489,6 +508,7 @@ export class PoolMachine {
       return undefined;
     }
     this.workers.add(worker);
+    this.starting += 1;
     this.largest = Math.max(this.largest, this.live);
     return worker;
   }
@@ -502,15 +522,39 @@ export class PoolMachine {
     if (this.live < this.size.minThreads) this.startWorker();
   }
 
+  /** A thread that is starting and lost its task to another one. */
+  private spareStarting(): PoolWorker | undefined {
+    if (this.starting === 0) return undefined;
+    for (const worker of this.workers) {
+      if (worker.stage === 'starting' && worker.current === undefined) return worker;
+    }
+    return undefined;
+  }
+
+  private assignQueued(worker: PoolWorker): void {
+    const task = this.takePending();
+    if (task === undefined) return;
+    this.assign(worker, task);
+    this.admitWaitingTasks();
+  }
+
   /** New threads for queued tasks, as far as the maximum allows. */
   private growForQueue(): void {
-    while (this.queueLength + this.waiting.length > 0 && this.live < this.size.maxThreads) {
-      const worker = this.startWorker();
+    while (this.pendingLength > 0 && this.live < this.size.maxThreads) {
+      const worker = this.spareStarting() ?? this.startWorker();
       if (worker === undefined) return;
-      const task = this.takeNext(worker);
-      if (task === undefined) return;
-      this.assign(worker, task);
-      this.admitWaitingTasks();
+      this.assignQueued(worker);
+    }
+  }
+
+  /** Tasks that came back from a thread go to idle threads, and to starting ones without a task. */
+  private serveReturned(now: number): void {
+    while (this.pendingLength > 0) {
+      const idle = this.ready.pop();
+      const spare = idle === undefined ? this.spareStarting() : undefined;
+      if (idle !== undefined) this.free(idle, now);
+      else if (spare !== undefined) this.assignQueued(spare);
+      else return;
     }
   }
 
@@ -557,6 +601,7 @@ export class PoolMachine {
 
   private end(worker: PoolWorker): void {
     if (worker.stage === 'ending') return;
+    if (worker.stage === 'starting') this.starting -= 1;
     worker.stage = 'ending';
     this.leaving += 1;
     this.threads.end(worker);
@@ -565,12 +610,13 @@ export class PoolMachine {
   private dropWorker(worker: PoolWorker): void {
     this.workers.delete(worker);
     if (worker.stage === 'ending') this.leaving -= 1;
+    if (worker.stage === 'starting') this.starting -= 1;
     const at = this.ready.indexOf(worker);
     if (at !== -1) this.ready.splice(at, 1);
   }
 
   private checkTermination(): void {
-    if (this.currentState !== 'shutting-down' || this.workers.size > 0 || this.queueLength > 0) return;
+    if (this.currentState !== 'shutting-down' || this.workers.size > 0 || this.pendingLength > 0) return;
     this.currentState = 'shut-down';
     this.observer.terminated();
   }
