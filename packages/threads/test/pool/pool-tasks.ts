@@ -54,7 +54,8 @@ export async function about(): Promise<{ name: string; thread: string; threadId:
   return { name, thread, threadId };
 }
 
-export async function untilAborted(): Promise<never> {
+export async function untilAborted(state: Int32Array): Promise<never> {
+  Atomics.store(state, 0, 1);
   await sleep(60_000, undefined, { signal: currentTask().signal });
   throw new Error('never');
 }
