@@ -31,9 +31,9 @@ const packageLayers = {
  */
 const coreStages = [
   ...['timers', 'message', 'mailbox', 'run-queue', 'invoker', 'executor'],
-  ...['inspect', 'ref', 'middleware', 'define'],
+  ...['inspect', 'ref', 'waits', 'middleware', 'define'],
   ...['actor', 'lifecycle', 'supervision'],
-  ...['routing', 'tree', 'adapt'],
+  ...['routing', 'remote', 'tree', 'adapt'],
   ...['system-options', 'runtime', 'system'],
 ];
 

@@ -90,7 +90,7 @@ export type {
   TurnView,
   Verdict,
 } from './middleware/middleware.js';
-export { type ExitSignal, exitOn } from './node-exit-on.js';
+export { type ExitSignal, exitOn } from './node-exit-on-signals.js';
 export { nodeHost } from './node-host.js';
 export type {
   ActorRef,
@@ -105,6 +105,18 @@ export type {
   TellMethods,
 } from './ref/actor-ref.js';
 export type { ActorTimer, TimerMethods, TimerOptions } from './ref/timer-methods.js';
+export type {
+  ActorAddress,
+  RemoteAsk,
+  RemoteDefinition,
+  RemoteRef,
+  RemoteSignal,
+  SystemThreads,
+  ThreadReceiver,
+  ThreadSettings,
+  Threads,
+  UnreadMessage,
+} from './remote/threads.js';
 export type { PoolOptions, PoolSettings, Spawner } from './routing/pool.js';
 export { type GroupRouting, router } from './routing/router.js';
 export type { Gathered, GatherMethods, PoolRef, RouterRef } from './routing/router-ref.js';

@@ -24,21 +24,19 @@ import { SignalHandling } from './lifecycle/signal-handling.js';
 import { StopSequence } from './lifecycle/stop-sequence.js';
 import { Suspensions } from './lifecycle/suspensions.js';
 import { Termination } from './lifecycle/termination.js';
-import { UnreturnedFailures } from './lifecycle/unreturned-failures.js';
+import { UnreturnedFailures } from './lifecycle/unreturned-expected-failures.js';
 import { BackPressure } from './mailbox/back-pressure.js';
 import { DeadLetterPublisher } from './mailbox/dead-letter-publisher.js';
 import { Delivery } from './mailbox/delivery.js';
 import { MissingPhaseHandlers } from './mailbox/missing-phase-handlers.js';
 import { Stashes } from './mailbox/stashes.js';
-import { WaitGraph } from './mailbox/wait-graph.js';
 import { DeadLetterHooks } from './middleware/dead-letter-hooks.js';
 import { MessageHooks } from './middleware/message-hooks.js';
 import type { Middleware } from './middleware/middleware.js';
 import { SendHooks } from './middleware/send-hooks.js';
 import { TurnHooks } from './middleware/turn-hooks.js';
 import { Asks } from './ref/asks.js';
-import { WaitCycles } from './ref/wait-cycles.js';
-import { WaitingSends } from './ref/waiting-sends.js';
+import { RemoteActors } from './remote/remote-actors.js';
 import { spawnPool } from './routing/pool.js';
 import { ReadyQueueCoordinator } from './run-queue/ready-queue-coordinator.js';
 import { ActorFailures } from './supervision/actor-failures.js';
@@ -50,6 +48,9 @@ import { Supervisor } from './supervision/supervisor.js';
 import type { SystemSettings } from './system-options.js';
 import { TimerWheel } from './timers/timer-wheel.js';
 import { startTree } from './tree/start-tree.js';
+import { WaitCycles } from './waits/wait-cycles.js';
+import { WaitGraph } from './waits/wait-graph.js';
+import { WaitingSends } from './waits/waiting-sends.js';
 
 const NO_MIDDLEWARE: readonly Middleware[] = [];
 
@@ -98,6 +99,7 @@ export class Runtime implements RuntimeParts {
   readonly termination = new Termination(this);
   readonly deathWatch = new DeathWatch();
   readonly guardian: ActorCell;
+  readonly remote: RemoteActors | undefined;
 
   constructor(
     host: Host,
@@ -137,5 +139,7 @@ export class Runtime implements RuntimeParts {
     const slot = this.ready.slots.reserve();
     this.guardian = new ActorCell(types.of(guardian, NO_MIDDLEWARE), slot, undefined, undefined);
     this.ready.slots.put(slot, this.guardian);
+    this.remote =
+      settings.threads === undefined ? undefined : new RemoteActors(this, settings.threads, settings);
   }
 }

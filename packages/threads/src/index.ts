@@ -1,3 +1,4 @@
+export { type ThreadsOptions, threads } from './actors/node-threads.js';
 export { type CurrentTask, currentTask } from './pool/current-task.js';
 export type { PoolCounters } from './pool/machine/pool-counters.js';
 export type { PoolSize, PoolState } from './pool/machine/pool-machine.js';
@@ -16,10 +17,11 @@ export type { Fallback, PoolOptions } from './pool/pool-options.js';
 export type { Task, TaskResult, Tasks } from './pool/task-modules.js';
 export type { TaskOptions } from './pool/task-options.js';
 export { type PostResult, ThreadPoolExecutor } from './pool/thread-pool-executor.js';
-export { transferring } from './pool/transferring.js';
 export {
   NotCloneableError,
+  ThreadDefinitionError,
   ThreadEndedError,
   ThreadMemoryError,
   ThreadStartError,
 } from './thread/thread-errors.js';
+export { transfer } from './value/transfer.js';

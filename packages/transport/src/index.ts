@@ -4,17 +4,12 @@ export { Secret } from './access/secret.js';
 export { isSubject, isSubjectPattern, matchesSubject, subjectTokenOf } from './access/subject-pattern.js';
 export { type Profile, type TransportLimits, transportLimits } from './access/transport-limits.js';
 export type {
-  ConnectionClosed,
+  ConnectionEvents,
   ConnectionNotice,
-  ConnectionOpened,
-  ConnectionProtocol,
-  ConnectionReceiver,
-  ConnectionRef,
-  FrameArrived,
-  OutboundBody,
-  OutboundFrame,
-} from './actors/connection-messages.js';
-export { TcpConnection } from './actors/tcp-connection.js';
+  MakeSession,
+  SessionRef,
+} from './actors/connection-events.js';
+export type { SessionConnection } from './actors/session-connection.js';
 export { TcpDialer, type TcpDialerArgs, type TcpDialerProtocol } from './actors/tcp-dialer.js';
 export { TcpListener, type TcpListenerArgs, type TcpListenerProtocol } from './actors/tcp-listener.js';
 export { BodyBudget, type BodyReservation, BodyShare } from './body/body-budget.js';

@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
-import { type ActorSystem, createSystem, defineActor } from '@troupe/core';
+import { type Actor, type ActorSystem, createSystem, defineActor, type Ref } from '@troupe/core';
 import {
-  type ConnectionClosed,
-  type ConnectionNotice,
-  type ConnectionOpened,
-  type ConnectionRef,
-  type FrameArrived,
+  type BodySource,
+  type ConnectionEvents,
+  type FrameHeader,
+  type ReceivedFrame,
+  type SessionConnection,
   TcpDialer,
 } from '@troupe/transport';
 import type { MemoryReading } from './memory-watch.js';
@@ -30,30 +30,49 @@ export function memoryOf(peer: ChildProcess): Promise<MemoryReading> {
   });
 }
 
-type OnFrame = (frame: FrameArrived['frame']) => void;
+type OnFrame = (frame: ReceivedFrame) => void;
 
-/** Passes every frame to the current callback of the trial. */
-const FrameReceiver = defineActor('frame-receiver', {
-  state: (args: {
-    readonly opened: (connection: ConnectionRef) => void;
-    readonly callbacks: { onFrame: OnFrame };
-  }) => args,
-  handlers: {
-    opened(ctx, { connection }: ConnectionOpened) {
-      ctx.state.opened(connection);
+interface BenchSessionProtocol extends ConnectionEvents {
+  write(frame: { readonly type: number; readonly header: FrameHeader; readonly body: Uint8Array }): void;
+  writeBody(body: { readonly type: number; readonly header: FrameHeader; readonly source: BodySource }): void;
+}
+
+interface BenchSessionArgs {
+  readonly connection: SessionConnection;
+  readonly callbacks: { onFrame: OnFrame };
+}
+
+/** Writes the frames of the trial, and passes every received one to its current callback. */
+const BenchSession: Actor<BenchSessionProtocol, BenchSessionArgs> = defineActor.of<BenchSessionProtocol>()(
+  'bench-session',
+  {
+    state: (args: BenchSessionArgs) => args,
+    handlers: {
+      write(ctx, { type, header, body }) {
+        const { connection } = ctx.state;
+        if (connection.write(type, header, body) === 'backpressure') return connection.whenWritable();
+        return undefined;
+      },
+      writeBody(ctx, { type, header, source }) {
+        ctx.state.connection.writeBody(type, header, source);
+      },
+      readable(ctx) {
+        const { connection, callbacks } = ctx.state;
+        for (let frame = connection.nextFrame(); frame !== null; frame = connection.nextFrame())
+          callbacks.onFrame(frame);
+      },
+      notice() {},
+      closed(ctx) {
+        ctx.stop();
+      },
     },
-    frame(ctx, { frame }: FrameArrived) {
-      ctx.state.callbacks.onFrame(frame);
-    },
-    notice(_ctx, _notice: ConnectionNotice) {},
-    closed(_ctx, _closed: ConnectionClosed) {},
+    mailbox: { capacity: 10_000 },
   },
-  mailbox: { capacity: 10_000 },
-});
+);
 
 export interface TroupeConnection {
   readonly system: ActorSystem;
-  readonly actor: ConnectionRef;
+  readonly actor: Ref<BenchSessionProtocol>;
   readonly callbacks: { onFrame: OnFrame };
   readonly peer: ChildProcess;
   close(): Promise<void>;
@@ -64,11 +83,21 @@ export async function openTroupe(mode: 'troupe' | 'troupe-tls'): Promise<TroupeC
   const { peer, listening } = await startPeer(mode);
   const system = createSystem({ name: 'bench' });
   const callbacks: { onFrame: OnFrame } = { onFrame: () => undefined };
-  const actor = await new Promise<ConnectionRef>((opened) => {
-    const receiver = system.spawn(FrameReceiver, { args: { opened, callbacks } });
+  const actor = await new Promise<Ref<BenchSessionProtocol>>((opened) => {
     const address = { host: '127.0.0.1', port: listening.port };
-    const tls = mode === 'troupe-tls' && listening.ca !== undefined ? { tls: { ca: listening.ca } } : {};
-    system.spawn(TcpDialer, { args: { receiver, address, role: 'peer', ...tls } });
+    const tls = mode === 'troupe-tls' && listening.ca !== undefined ? { ca: listening.ca } : undefined;
+    system.spawn(TcpDialer, {
+      args: {
+        address,
+        role: 'peer',
+        tls,
+        session: (connection, spawn) => {
+          const session = spawn(BenchSession, { args: { connection, callbacks } });
+          opened(session);
+          return session;
+        },
+      },
+    });
   });
   return {
     system,

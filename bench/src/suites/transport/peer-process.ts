@@ -2,52 +2,56 @@
 import { createServer, type Socket } from 'node:net';
 import { createSystem, defineActor } from '@troupe/core';
 import {
-  type ConnectionClosed,
-  type ConnectionNotice,
-  type ConnectionOpened,
-  type ConnectionRef,
-  type FrameArrived,
+  type ConnectionEvents,
+  type ReceivedFrame,
+  type SessionConnection,
   TcpListener,
 } from '@troupe/transport';
 import { CertificateAuthority } from '@troupe/transport/testing';
 import { MemoryWatch } from './memory-watch.js';
 import { BODY_BYTES, MESSAGE_BYTES, type PeerMode, Type } from './peer-messages.js';
 
-const Server = defineActor('server', {
-  state: () => ({ counted: 0 }),
+const ServerSession = defineActor.of<ConnectionEvents>()('server-session', {
+  state: (args: { readonly connection: SessionConnection }) => ({ ...args, counted: 0 }),
   handlers: {
-    opened(_ctx, _opened: ConnectionOpened) {},
-    frame(ctx, { connection, frame }: FrameArrived) {
-      switch (frame.type) {
-        case Type.Count:
-          ctx.state.counted += 1;
-          break;
-        case Type.Total:
-          reply(connection, String(ctx.state.counted), frame.header.msgId);
-          ctx.state.counted = 0;
-          break;
-        case Type.Echo:
-          connection.tell.write({
-            type: Type.Echo,
-            header: { corrId: frame.header.msgId },
-            body: frame.body,
-          });
-          break;
-        default:
-          readBody(connection, frame);
-      }
+    readable(ctx) {
+      const { connection } = ctx.state;
+      for (let frame = connection.nextFrame(); frame !== null; frame = connection.nextFrame())
+        serve(ctx.state, frame);
     },
-    notice(_ctx, _notice: ConnectionNotice) {},
-    closed(_ctx, _closed: ConnectionClosed) {},
+    notice() {},
+    closed(ctx) {
+      ctx.stop();
+    },
   },
-  mailbox: { capacity: 10_000 },
 });
 
-function reply(connection: ConnectionRef, text: string, corrId: string | undefined): void {
-  connection.tell.write({ type: Type.Total, header: { corrId }, body: Buffer.from(text) });
+function serve(
+  state: { readonly connection: SessionConnection; counted: number },
+  frame: ReceivedFrame,
+): void {
+  const { connection } = state;
+  switch (frame.type) {
+    case Type.Count:
+      state.counted += 1;
+      break;
+    case Type.Total:
+      reply(connection, String(state.counted), frame.header.msgId);
+      state.counted = 0;
+      break;
+    case Type.Echo:
+      connection.write(Type.Echo, { corrId: frame.header.msgId }, frame.body);
+      break;
+    default:
+      readBody(connection, frame);
+  }
 }
 
-function readBody(connection: ConnectionRef, frame: FrameArrived['frame']): void {
+function reply(connection: SessionConnection, text: string, corrId: string | undefined): void {
+  connection.write(Type.Total, { corrId }, Buffer.from(text));
+}
+
+function readBody(connection: SessionConnection, frame: ReceivedFrame): void {
   const body = frame.incoming;
   let bytes = 0;
   body?.read({
@@ -62,11 +66,13 @@ function readBody(connection: ConnectionRef, frame: FrameArrived['frame']): void
 
 async function listen(mode: PeerMode): Promise<void> {
   const system = createSystem({ name: 'bench-peer' });
-  const receiver = system.spawn(Server);
   const authority = new CertificateAuthority('bench root');
   const tls = authority.issue({ name: 'bench', hosts: ['127.0.0.1'] });
   const listener = system.spawn(TcpListener, {
-    args: { receiver, ...(mode === 'troupe-tls' ? { tls } : {}) },
+    args: {
+      tls: mode === 'troupe-tls' ? tls : undefined,
+      session: (connection, spawn) => spawn(ServerSession, { args: { connection } }),
+    },
   });
   const address = await listener.ask.address();
   if (!('port' in address)) throw new Error('not a port');

@@ -1,7 +1,9 @@
 import type { AnyDefinition } from '../define/actor-definition.js';
+import type { SpawnOptionsWithArgs } from '../define/spawn-options.js';
 import type { EventStream } from '../event-stream.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
+import type { FlightRecorder } from '../inspect/flight-recorder.js';
 import type { RuntimeLog } from '../inspect/runtime-log.js';
 import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { AsyncHandlerParking } from '../lifecycle/async-handler-parking.js';
@@ -12,19 +14,17 @@ import type { SignalHandling } from '../lifecycle/signal-handling.js';
 import type { StopSequence } from '../lifecycle/stop-sequence.js';
 import type { Suspensions } from '../lifecycle/suspensions.js';
 import type { Termination } from '../lifecycle/termination.js';
-import type { UnreturnedFailures } from '../lifecycle/unreturned-failures.js';
+import type { UnreturnedFailures } from '../lifecycle/unreturned-expected-failures.js';
 import type { BackPressure } from '../mailbox/back-pressure.js';
 import type { DeadLetterPublisher } from '../mailbox/dead-letter-publisher.js';
 import type { Delivery } from '../mailbox/delivery.js';
 import type { MissingPhaseHandlers } from '../mailbox/missing-phase-handlers.js';
 import type { Stashes } from '../mailbox/stashes.js';
-import type { WaitGraph } from '../mailbox/wait-graph.js';
 import type { DeadLetterHooks } from '../middleware/dead-letter-hooks.js';
 import type { MessageHooks } from '../middleware/message-hooks.js';
 import type { SendHooks } from '../middleware/send-hooks.js';
 import type { Asks } from '../ref/asks.js';
-import type { WaitCycles } from '../ref/wait-cycles.js';
-import type { WaitingSends } from '../ref/waiting-sends.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import type { PoolOptions } from '../routing/pool.js';
 import type { PoolRef } from '../routing/router-ref.js';
 import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
@@ -36,6 +36,9 @@ import type { Supervisor } from '../supervision/supervisor.js';
 import type { TimerWheel } from '../timers/timer-wheel.js';
 import type { RunningTree } from '../tree/start-tree.js';
 import type { SupervisorSpec } from '../tree/tree-spec.js';
+import type { WaitCycles } from '../waits/wait-cycles.js';
+import type { WaitGraph } from '../waits/wait-graph.js';
+import type { WaitingSends } from '../waits/waiting-sends.js';
 import type { ActorCell } from './actor-cell.js';
 import type { ActorSpawner } from './actor-spawner.js';
 import type { ActorTimers } from './actor-timers.js';
@@ -69,6 +72,8 @@ export interface Messaging {
   readonly stashes: Stashes;
   readonly backPressure: BackPressure;
   readonly waitGraph: WaitGraph;
+  /** Undefined where it is off. */
+  readonly recorder: FlightRecorder | undefined;
   readonly waitCycles: WaitCycles;
   readonly suspensions: Suspensions;
   readonly missingPhaseHandlers: MissingPhaseHandlers;
@@ -82,6 +87,29 @@ export interface ActorTree {
   readonly nameWatches: NameWatches;
   readonly spawner: ActorSpawner;
   readonly subtrees: SubtreeStarter;
+  /** Undefined for a system of one thread. */
+  readonly remote: RemotePlaces | undefined;
+}
+
+/** Actors on other threads, as the spawner and the cells use them. */
+export interface RemotePlaces {
+  /** In front of the ids of this thread's actors. */
+  readonly idPrefix: string;
+  /** Definition and options of the proxy of an actor that is to run elsewhere; undefined for one here. */
+  place(
+    definition: AnyDefinition,
+    options: SpawnOptionsWithArgs,
+  ): { readonly definition: AnyDefinition; readonly options: SpawnOptionsWithArgs } | undefined;
+  /** The proxy was spawned. */
+  spawned(cell: ActorCell): void;
+  nameOf(thread: number): string;
+  /** The thread of that routee of a pool on each thread. */
+  threadOfRoutee(serial: number): string;
+  /** The actor of that path that has its home on another thread. */
+  refNamed(path: string): CellRef | undefined;
+  /** An actor of this thread has taken or left its name. */
+  nameTaken(path: string, cell: ActorCell): void;
+  nameLeft(path: string): void;
 }
 
 /** Starts pools and supervision trees, which are made of actors. */

@@ -1,8 +1,8 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { OpenWait } from '../mailbox/open-waits.js';
 import { AWAITING, FAULT, MUTED, STOPPING, SUSPENDED, TERMINATED } from '../mailbox/status-word.js';
 import type { Envelope } from '../message/envelope.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
+import type { OpenWait } from '../waits/open-waits.js';
 
 /** A longer mailbox is not searched for an ask: all its asks may time out together. */
 const SEARCHED_MAX = 10_000;
@@ -13,7 +13,7 @@ export function describeActivity(cell: ActorCell, now: number, asked?: Envelope)
   if (asked === undefined) return doing;
   const { length } = cell.queue;
   if (length > SEARCHED_MAX) return `${doing}; ${length} messages are in its mailbox`;
-  const place = cell.queue.indexOf(asked);
+  const place = cell.queue.findIndex((payload) => payload === asked);
   return place < 0 ? doing : `${doing}; this message is number ${place + 1} of ${length} in its mailbox`;
 }
 

@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { OpenWait } from '../mailbox/open-waits.js';
 import type { Stashed } from '../mailbox/stashes.js';
 import type { Envelope } from '../message/envelope.js';
+import type { OpenWait } from '../waits/open-waits.js';
 
 /** The next step after the settlement, in a turn of the actor. */
 export type Continuation = (cell: ActorCell, call: UnsettledHandler) => void;

@@ -38,10 +38,10 @@ export class LevelledQueue extends MessageQueue {
     return this.first().take();
   }
 
-  override indexOf(payload: unknown): number {
+  override findIndex(isMeant: (payload: unknown) => boolean): number {
     let before = 0;
     for (const lane of this.lanes) {
-      const place = lane.indexOf(payload);
+      const place = lane.findIndex(isMeant);
       if (place >= 0) return before + place;
       before += lane.length;
     }

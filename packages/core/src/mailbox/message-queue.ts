@@ -97,12 +97,12 @@ export class MessageQueue {
     this.length += 1;
   }
 
-  /** How many messages are before the one with this payload, or -1. Walks the queue: for reports only. */
-  indexOf(payload: unknown): number {
+  /** How many messages are before the first such payload, or -1. Walks the queue: not for every message. */
+  findIndex(isMeant: (payload: unknown) => boolean): number {
     let segment = this.read;
     let at = this.head;
     for (let place = 0; place < this.length; place += 1) {
-      if (segment[at] === payload) return place;
+      if (isMeant(segment[at])) return place;
       at += 1;
       if (at === segment.length - 1) {
         segment = segment[at] as Segment;

@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
-import type { OpenWait } from '../mailbox/open-waits.js';
 import { TimerNode } from '../timers/timer-wheel.js';
+import type { OpenWait } from '../waits/open-waits.js';
 import { type Cancellable, Cancellation } from './cancellation.js';
 
 /**

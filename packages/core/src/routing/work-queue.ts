@@ -56,10 +56,25 @@ export class WorkQueue {
   /** The supervisor has been started, or its workers have changed. */
   setMembers(supervisor: ActorCell, members: readonly Member[]): void {
     this.members = members;
-    supervisor.ensureCold().workers = this.out;
+    supervisor.ensureCold().workQueue = this;
     this.watchEnd(supervisor.ref, supervisor.ref);
     for (const { ref } of members) this.watchEnd(supervisor.ref, ref);
-    this.giveOut(supervisor.ref);
+    this.workersChanged(supervisor.ref);
+  }
+
+  /** The workers that have work. */
+  get busyWorkers(): ActorCell[] {
+    return Array.from(this.out.keys(), (worker) => worker.cell);
+  }
+
+  /** All workers that have not ended for good. */
+  get livingWorkers(): ActorCell[] {
+    return this.members.map(({ ref }) => ref.cell).filter((cell) => !cell.isTerminated);
+  }
+
+  /** Whether this ask waits here until a worker is free. */
+  hasWaiting(ask: unknown): boolean {
+    return this.returned.some(({ source }) => source === ask);
   }
 
   /** Whether a worker lives, or will: the workers of a supervisor that is restarted come back with it. */
@@ -80,8 +95,13 @@ export class WorkQueue {
     cold.onStopped.push(() => {
       this.watched.delete(cold);
       if (!ending.cell.isTerminated) this.watchEnd(supervisor, ending);
-      this.giveOut(supervisor);
+      this.workersChanged(supervisor);
     });
+  }
+
+  private workersChanged(supervisor: CellRef): void {
+    this.giveOut(supervisor);
+    supervisor.cell.type.runtime.waitCycles.checkWorkers(this.livingWorkers);
   }
 
   /** A message of the pool. Its reply comes from the worker. */
@@ -169,6 +189,7 @@ export class WorkQueue {
     this.out.set(worker, (this.out.get(worker) ?? 0) + 1);
     runtime.waitGraph.releaseBetween(cell, supervisor.cell);
     runtime.delivery.tell(cell, enveloped(work.handler), envelope);
+    if (cell.isAwaiting && source?.sender !== undefined) runtime.waitCycles.checkWorkers([cell]);
   }
 
   private failed(supervisor: CellRef, worker: CellRef, work: Work, error: Error): void {

@@ -42,10 +42,22 @@ levels('an envelope has the level of its handler, and a message that is put back
   queue.push(1, 'n1');
   queue.push(-1, envelope);
   queue.unshift(1, 'n0');
-  assert.is(queue.indexOf('n0'), 0);
-  assert.is(queue.indexOf(envelope), 1);
-  assert.is(queue.indexOf('n1'), 2);
-  assert.is(queue.indexOf('unknown'), -1);
+  assert.is(
+    queue.findIndex((payload) => payload === 'n0'),
+    0,
+  );
+  assert.is(
+    queue.findIndex((payload) => payload === envelope),
+    1,
+  );
+  assert.is(
+    queue.findIndex((payload) => payload === 'n1'),
+    2,
+  );
+  assert.is(
+    queue.findIndex((payload) => payload === 'unknown'),
+    -1,
+  );
   assert.is(queue.peek(), 1);
   assert.is(queue.take(), 'n0');
   assert.is(queue.take(), envelope);

@@ -87,11 +87,23 @@ queue('the queue counts the messages before a given one', () => {
   const deep = new MessageQueue();
   const payloads = Array.from({ length: 5_000 }, (_, i) => ({ i }));
   for (const payload of payloads) deep.push(0, payload);
-  assert.is(deep.indexOf(payloads[0]), 0);
-  assert.is(deep.indexOf(payloads[4_321]), 4_321);
+  assert.is(
+    deep.findIndex((payload) => payload === payloads[0]),
+    0,
+  );
+  assert.is(
+    deep.findIndex((payload) => payload === payloads[4_321]),
+    4_321,
+  );
   deep.take();
-  assert.is(deep.indexOf(payloads[4_321]), 4_320);
-  assert.is(deep.indexOf({}), -1);
+  assert.is(
+    deep.findIndex((payload) => payload === payloads[4_321]),
+    4_320,
+  );
+  assert.is(
+    deep.findIndex((payload) => payload === queue),
+    -1,
+  );
 });
 
 queue('the shared empty queue is empty', () => {

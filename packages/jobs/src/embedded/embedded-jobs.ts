@@ -3,6 +3,7 @@ import type { Client } from '../client/client.js';
 import { spawnClient } from '../client/client-actor.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
+import { routePeerMessages } from '../leader/route-peer-messages.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions, type Defaulted, plainName, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
@@ -60,7 +61,6 @@ export class EmbeddedJobs implements AsyncDisposable {
   private readonly workers = new Set<ActorRef<typeof WorkerActor>>();
   private workersStarted = 0;
   private tag = '';
-  private readonly clients: Client[] = [];
   private closing: Promise<void> | undefined;
 
   constructor(options: EmbeddedOptions, host: Host) {
@@ -96,9 +96,8 @@ export class EmbeddedJobs implements AsyncDisposable {
       name: options.name ?? 'app',
       tag: this.tag,
       host: this.host,
-      leader: this.leader.tell,
+      leader: routePeerMessages(this.leader.tell),
     });
-    this.clients.push(client);
     return client;
   }
 
@@ -116,7 +115,7 @@ export class EmbeddedJobs implements AsyncDisposable {
         onFailure,
         onStale,
         host: this.host,
-        leader: this.leader.tell,
+        leader: routePeerMessages(this.leader.tell),
       },
     });
     this.workersStarted += 1;
@@ -157,7 +156,6 @@ export class EmbeddedJobs implements AsyncDisposable {
       const error = await this.system.ask(this.leader, { withinMs: 60_000 }).close();
       if (error instanceof Error) throw error;
     } finally {
-      for (const client of this.clients) client.close();
       await this.system.shutdown();
     }
   }

@@ -23,6 +23,11 @@ export interface Journal {
   readonly diskLow: boolean;
   /** New work should be refused, because writes take too long. */
   readonly diskSlow?: boolean | undefined;
+  /**
+   * False: another process has opened the log, so that the leader's state may be old. The leader stops. An
+   * append that has worked needs no such look.
+   */
+  isOwner(): boolean;
   /** Figures for operators, where the journal has them. */
   status?(): JournalStatus;
   /**

@@ -113,6 +113,10 @@ class WalJournal implements Journal {
     return this.log.refusal() instanceof WalDiskSlowError;
   }
 
+  isOwner(): boolean {
+    return this.log.isOwner();
+  }
+
   status(): JournalStatus {
     return { bytes: this.log.status().sealedBytes, ...this.figures };
   }

@@ -1,42 +1,37 @@
-import { type Actor, type AnyRef, defineActor, type Host } from '@troupe/core';
-import { actorHost } from '../actor-host-adapter.js';
+import { type Actor, type AnyRef, defineActor, type Host, type ProtocolContext } from '@troupe/core';
 import type { PayloadStore } from '../job/payload-store.js';
-import type { JobsHost } from '../jobs-host.js';
-import { type Journal, NO_STATUS, type OpenJournal } from '../journal/journal.js';
-import type { LeaderOverview } from '../protocol/admin-messages.js';
-import type { ClientHello, ClientMessage, ToClient } from '../protocol/client-messages.js';
-import type { LostPayload, PeerPort } from '../protocol/leader-interface.js';
-import type {
-  HeartbeatHello,
-  LoopBlocked,
-  ToWorker,
-  WorkerHello,
-  WorkerMessage,
-} from '../protocol/worker-messages.js';
+import type { Journal } from '../journal/journal.js';
+import type { AnyPort, FromClient, FromWorker, PeerPort } from '../protocol/leader-interface.js';
+import type { ToWorker } from '../protocol/worker-messages.js';
 import type { Leader } from './leader.js';
 import type { Session } from './leader-context.js';
+import type { LeaderEffects } from './leader-effects.js';
+import type { LeaderProtocol } from './leader-protocol.js';
 import { type LeaderOptions, openLeader } from './open-leader.js';
 import type { ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
-import { InlinePayloadPort, type PayloadLost } from './sessions/inline-payload-port.js';
+import { InlinePayloadPort } from './sessions/inline-payload-port.js';
 
-export interface LeaderArgs extends Omit<LeaderOptions, 'host'> {
+export interface LeaderArgs extends Omit<LeaderOptions, 'clock' | 'effects' | 'later'> {
   readonly host: Host;
+  /** The journal failed: no further request is acknowledged. The process should end. */
+  readonly onFatal: (error: Error) => void;
 }
 
-type AnyPort = PeerPort<ToClient> | PeerPort<ToWorker>;
+/** A message of a peer is a batch of up to {@link SLICE_ITEMS} items and more. */
+const MAILBOX_MESSAGES_MAX = 8_192;
 
 class LeaderActorState {
   readonly args: LeaderArgs;
   readonly sessions = new Map<AnyPort, Session | HeartbeatSession>();
+  /** Called when the leader has finished after `close`. */
+  onFinished: () => void = () => undefined;
+  /** No message of an effect may follow the end of the actor. */
+  ended = false;
   private opened: Leader | undefined = undefined;
 
   constructor(args: LeaderArgs) {
     this.args = args;
-  }
-
-  get isOpen(): boolean {
-    return this.opened !== undefined;
   }
 
   /** There is one whenever a message is handled: messages wait for `started`. */
@@ -60,66 +55,47 @@ class LeaderActorState {
   }
 }
 
-/** The messages of the leader. */
-export interface LeaderProtocol {
-  run(task: () => void): void;
-  helloClient(opened: { readonly hello: ClientHello; readonly port: PeerPort<ToClient> }): void;
-  fromClient(received: { readonly message: ClientMessage; readonly port: PeerPort<ToClient> }): void;
-  helloWorker(opened: { readonly hello: WorkerHello; readonly port: PeerPort<ToWorker> }): void;
-  fromWorker(received: { readonly message: WorkerMessage; readonly port: PeerPort<ToWorker> }): void;
-  helloHeartbeat(opened: { readonly hello: HeartbeatHello; readonly port: PeerPort<ToWorker> }): void;
-  fromHeartbeat(received: { readonly report: LoopBlocked; readonly port: PeerPort<ToWorker> }): void;
-  /** The payload of a job that was to be written to a worker is damaged or missing. */
-  payloadLost(lost: LostPayload & { readonly port: AnyPort }): void;
-  payloads(): PayloadStore | undefined;
-  /** The connection behind a port is lost. */
-  lost(port: AnyPort): void;
-  overview(): LeaderOverview;
-  /** Refuses new work from now on. */
-  drain(): void;
-  /** Answers once every staged record is durable and the journal is closed. */
-  close(): Error | null;
-}
+type LeaderActorContext = ProtocolContext<LeaderProtocol, LeaderActorState>;
 
-/**
- * The actor around the leader's state machine. Callbacks of the journal and of timers are messages like all
- * others.
- */
+/** The actor around the leader's state machine: messages become its inputs, its effects become messages. */
 export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<LeaderProtocol>()('leader', {
   state: (args: LeaderArgs) => new LeaderActorState(args),
   handlers: {
-    run(_ctx, task) {
-      task();
-    },
     helloClient(ctx, { hello, port }) {
       ctx.state.closeSessionsOf(port.ref);
       ctx.state.sessions.set(port, ctx.state.leader.openClient(hello, port));
       ctx.watch(port.ref);
     },
-    fromClient(ctx, { message, port }) {
-      const session = ctx.state.sessions.get(port);
-      if (session !== undefined) ctx.state.leader.fromClient(session as ClientSession, message);
-    },
+    define: fromClient,
+    submit: fromClient,
+    submitAll: fromClient,
+    awaitOutcomes: fromClient,
+    cancel: fromClient,
+    inspect: fromClient,
+    list: fromClient,
+    requestOverview: fromClient,
+    redrive: fromClient,
+    purge: fromClient,
+    deadAttempts: fromClient,
+    clientHeartbeat: fromClient,
+    endClient: fromClient,
     helloWorker(ctx, { hello, port }) {
       ctx.state.closeSessionsOf(port.ref);
       const { payloads } = ctx.state.leader;
       // Only a connection of the full dialect reads from the disk while it writes.
       const needsInline = port.streams !== true && payloads !== undefined;
-      const lost: PayloadLost = (payload) => ctx.self.tell.payloadLost({ ...payload, port });
-      const workerPort = needsInline ? new InlinePayloadPort(port, payloads, lost) : port;
+      const workerPort = needsInline ? inlinePayloadPort(ctx, port, payloads) : port;
       ctx.state.sessions.set(port, ctx.state.leader.openWorker(hello, workerPort));
       ctx.watch(port.ref);
     },
-    fromWorker(ctx, { message, port }) {
-      const session = ctx.state.sessions.get(port);
-      if (session?.kind === 'worker') ctx.state.leader.fromWorker(session, message);
-    },
+    report: fromWorker,
+    drainWorker: fromWorker,
     helloHeartbeat(ctx, { hello, port }) {
       ctx.state.closeSessionsOf(port.ref);
       ctx.state.sessions.set(port, ctx.state.leader.openHeartbeat(hello, port));
       ctx.watch(port.ref);
     },
-    fromHeartbeat(ctx, { report, port }) {
+    loopBlocked(ctx, { report, port }) {
       const session = ctx.state.sessions.get(port);
       // The latest hello of a connection decides whether it is a worker or the heartbeat of one.
       if (session?.kind === 'heartbeat') ctx.state.leader.fromHeartbeat(session, report);
@@ -128,35 +104,51 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
       const session = ctx.state.sessions.get(port);
       if (session?.kind === 'worker') ctx.state.leader.payloadLost(session, lost);
     },
-    payloads: (ctx) => ctx.state.leader.payloads,
-    lost(ctx, port) {
+    writable(ctx, port) {
+      const session = ctx.state.sessions.get(port);
+      if (session !== undefined && session.kind !== 'heartbeat') ctx.state.leader.writable(session);
+    },
+    connectionLost(ctx, port) {
       const session = ctx.state.sessions.get(port);
       ctx.state.sessions.delete(port);
       if (session !== undefined) ctx.state.leader.closed(session);
     },
+    turn(ctx) {
+      ctx.state.leader.turn();
+    },
+    tick(ctx) {
+      ctx.state.leader.tick();
+    },
+    due(ctx) {
+      ctx.state.leader.due();
+    },
+    durable(ctx, { error, firstLsn }) {
+      ctx.state.leader.appended(error, firstLsn);
+    },
     overview: (ctx) => ctx.state.leader.overview(),
+    payloads: (ctx) => ctx.state.leader.payloads,
     drain(ctx) {
       ctx.state.leader.drain();
     },
     close(ctx) {
       const closed = ctx.later<Error | null>();
-      ctx.state.leader.stop((error) => closed.reply(error));
+      const { state } = ctx;
+      state.onFinished = () => state.leader.journal.close((error) => closed.reply(error));
+      state.leader.stop();
       return closed;
     },
   },
-  // Bounded by the credit of workers and by the submits a client may have unanswered.
-  mailbox: { capacity: 65_536, overflow: 'grow' },
+  // Peers offer, and stop reading while it is full. Its own messages are told, so they always have room: at
+  // most one turn, tick and due, one `durable` for each append at the log, one end of each connection. None
+  // of them overtakes: a report that waits here counts before the tick behind it.
+  mailbox: { capacity: MAILBOX_MESSAGES_MAX, overflow: 'mute-sender' },
   started(ctx) {
     const { state } = ctx;
-    const { tell } = ctx.self;
+    const { host } = state.args;
     return new Promise<void>((resolve, reject) => {
-      const openJournal: OpenJournal = (reader, done) => {
-        state.args.openJournal(reader, (error, journal) => {
-          if (journal === undefined) done(error);
-          else done(null, actorJournal(journal, state, tell));
-        });
-      };
-      openLeader({ ...state.args, host: openingHost(state, tell), openJournal }, (error, leader) => {
+      const later = (run: () => void): void => host.later(run);
+      const effects = (journal: Journal): LeaderEffects => effectsOf(ctx, journal);
+      openLeader({ ...state.args, clock: host, later, effects }, (error, leader) => {
         if (leader === undefined) return reject(error);
         state.leader = leader;
         resolve();
@@ -166,43 +158,54 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
   terminated(ctx, { ref }) {
     ctx.state.closeSessionsOf(ref);
   },
+  stopped(ctx) {
+    ctx.state.ended = true;
+  },
 });
 
-/** Until the leader is open its mailbox is closed, so deferred tasks run directly. */
-function openingHost(state: LeaderActorState, tell: { run(task: () => void): void }): JobsHost {
-  const { host } = state.args;
-  return {
-    ...actorHost(host, tell),
-    later: (run) => host.later(() => (state.isOpen ? tell.run(run) : run())),
-  };
+function fromClient(ctx: LeaderActorContext, { message, port, bytes }: FromClient): void {
+  const session = ctx.state.sessions.get(port);
+  if (session !== undefined) ctx.state.leader.fromClient(session as ClientSession, message);
+  if (bytes !== undefined) port.handled?.(bytes);
 }
 
-/**
- * The journal with its callbacks as messages of the actor. During recovery the mailbox is closed, so the
- * callback of the first append runs directly.
- */
-function actorJournal(
-  journal: Journal,
-  state: LeaderActorState,
-  tell: { run(task: () => void): void },
-): Journal {
+function fromWorker(ctx: LeaderActorContext, { message, port }: FromWorker): void {
+  const session = ctx.state.sessions.get(port);
+  if (session?.kind === 'worker') ctx.state.leader.fromWorker(session, message);
+}
+
+/** Reads of the disk may end after the actor. */
+function inlinePayloadPort(
+  { self, state }: LeaderActorContext,
+  port: PeerPort<ToWorker>,
+  payloads: PayloadStore,
+): InlinePayloadPort {
+  return new InlinePayloadPort(port, payloads, {
+    onLost: (lost) => {
+      if (!state.ended) self.tell.payloadLost({ ...lost, port });
+    },
+    onWritable: () => {
+      if (!state.ended) self.tell.writable(port);
+    },
+  });
+}
+
+/** Effects of the machine as messages to its own actor. */
+function effectsOf(ctx: LeaderActorContext, journal: Journal): LeaderEffects {
+  const { state, self } = ctx;
+  const { host, onFatal } = state.args;
+  const turn = (): void => {
+    if (!state.ended) self.tell.turn();
+  };
+  const durable = (error: Error | null, firstLsn: number): void => {
+    if (!state.ended) self.tell.durable({ error, firstLsn });
+  };
   return {
-    get diskLow() {
-      return journal.diskLow;
-    },
-    get diskSlow() {
-      return journal.diskSlow;
-    },
-    status: () => journal.status?.() ?? NO_STATUS,
-    append: (entries, done, stored) => {
-      const appended = (error: Error | null, lsn: number): void => {
-        if (state.isOpen) tell.run(() => done(error, lsn));
-        else done(error, lsn);
-      };
-      journal.append(entries, appended, stored);
-    },
-    payloads: journal.payloads,
-    snapshot: (done) => journal.snapshot(done),
-    close: (done) => journal.close(done),
+    requestTurn: () => host.later(turn),
+    startTick: (ms) => void ctx.after(ms, self, { key: 'tick' }).tick(),
+    startDueTimer: (ms) => void ctx.after(ms, self, { key: 'due' }).due(),
+    append: (entries, stored) => journal.append(entries, durable, stored),
+    finished: () => state.onFinished(),
+    failed: onFatal,
   };
 }

@@ -1,4 +1,4 @@
-import type { JobsHost } from '../jobs-host.js';
+import type { JobsClock } from '../jobs-host.js';
 import type { Job } from '../ledger/jobs/job.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
@@ -8,6 +8,7 @@ import type { Fleet } from './dispatch/fleet.js';
 import type { JobQueues } from './dispatch/job-queues.js';
 import type { Lease } from './dispatch/lease.js';
 import type { JobsObserver } from './jobs-event.js';
+import type { LeaderEffects } from './leader-effects.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import type { ClientSession } from './sessions/client-session.js';
 import type { WorkerSession } from './sessions/worker-session.js';
@@ -35,7 +36,8 @@ export interface LeaderContext {
   readonly uncommitted: UncommittedJobs;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
-  readonly host: JobsHost;
+  readonly clock: JobsClock;
+  readonly effects: LeaderEffects;
   readonly observe: JobsObserver | undefined;
   /**
    * Read once a turn. The wall clock's time when the leader started, from then on by the monotonic clock.

@@ -1,6 +1,7 @@
 import { Ring } from '../collections/ring.js';
 import type { PayloadStore } from '../job/payload-store.js';
-import type { JobsHost, JobsTimer } from '../jobs-host.js';
+import { JournalFailedError } from '../jobs-error.js';
+import type { JobsClock } from '../jobs-host.js';
 import { type Journal, NO_STATUS } from '../journal/journal.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
 import type { LeaderOverview, LogUse } from '../protocol/admin-messages.js';
@@ -10,6 +11,7 @@ import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '..
 import { AdminApi } from './admin/admin-api.js';
 import { CommitEffects } from './commit/commit-effects.js';
 import { JournalWriter } from './commit/journal-writer.js';
+import { awaitOutcome } from './commit/outcome-waiters.js';
 import type { RecordBatch } from './commit/record-batch.js';
 import { AttemptLifecycle } from './dispatch/attempt-lifecycle.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
@@ -18,6 +20,7 @@ import { JobQueues } from './dispatch/job-queues.js';
 import { LeaseWatch } from './dispatch/lease-watch.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-context.js';
+import type { LeaderEffects } from './leader-effects.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
@@ -33,23 +36,26 @@ import { UncommittedJobs } from './submit/uncommitted-jobs.js';
 const TASKS_PER_TURN = 2_048;
 const RESTORED_PER_TURN = 8_192;
 
+const AFTER_APPEND = { followsAppend: true };
+const WITHOUT_APPEND = { followsAppend: false };
+
 export interface LeaderSetup {
   readonly ledger: LeaderLedger;
   readonly journal: Journal;
   readonly lsn: number;
   /** How long the journal was read. */
   readonly replayMs: number;
-  readonly host: JobsHost;
+  readonly clock: JobsClock;
+  readonly effects: LeaderEffects;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
   readonly observe?: JobsObserver | undefined;
-  readonly onFatal: (error: Error) => void;
 }
 
 /**
- * A sans-I/O state machine, driven by `LeaderActor` or by the simulator: sessions → journal → ledger →
- * dispatch. Every request takes one order: validate → append → durable → apply → act. It holds no socket and
- * no promise.
+ * A sans-I/O state machine, driven by `LeaderActor`: sessions → journal → ledger → dispatch. Its inputs are
+ * its methods, its outputs are {@link LeaderEffects} and the ports of its sessions. Every request takes one
+ * order: validate → append → durable → apply → act. It holds no socket, no timer and no promise.
  */
 export class Leader implements LeaderContext {
   readonly ledger: LeaderLedger;
@@ -58,12 +64,13 @@ export class Leader implements LeaderContext {
   readonly uncommitted: UncommittedJobs;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
-  readonly host: JobsHost;
+  readonly clock: JobsClock;
+  readonly effects: LeaderEffects;
   readonly observe: JobsObserver | undefined;
   recordTime = 0;
   leaseTime = 0;
   draining = false;
-  private readonly journal: Journal;
+  readonly journal: Journal;
   private readonly replayMs: number;
   private readonly journalWriter: JournalWriter<Session>;
   private readonly submits: SubmitProcessor;
@@ -73,7 +80,7 @@ export class Leader implements LeaderContext {
   private readonly sessions: SessionRegistry;
   private readonly dispatcher: Dispatcher;
   private readonly commitEffects: CommitEffects;
-  private readonly outbound = new OutboundFlush();
+  private readonly outbound = new OutboundFlush((session) => this.addPostponed(session));
   private readonly slices = new MessageSlices({
     fromClient: (session, message) => this.handleClient(session, message),
     fromWorker: (session, message) => this.sessions.fromWorker(session, message),
@@ -86,8 +93,10 @@ export class Leader implements LeaderContext {
   private lastTickAt: number;
   /** Add the monotonic time to it to get the time of a record. */
   private readonly recordEpoch: number;
-  private ticker: JobsTimer | undefined = undefined;
-  private onIdle: (() => void) | undefined;
+  /** It ends once its records are durable and answered. */
+  private stopping = false;
+  /** The jobs that are still to be put back after recovery. */
+  private unrestored: Iterator<LeaderJob>;
 
   constructor(setup: LeaderSetup) {
     this.ledger = setup.ledger;
@@ -95,15 +104,17 @@ export class Leader implements LeaderContext {
     this.replayMs = setup.replayMs;
     this.limits = setup.limits;
     this.times = setup.times;
-    this.host = setup.host;
+    this.clock = setup.clock;
+    this.effects = setup.effects;
+    this.unrestored = setup.ledger.jobs.unended();
     this.observe = setup.observe;
     this.queues = new JobQueues(setup.limits.clientRunningMax, (no) => this.dispatcher.isWaiting(no));
     this.uncommitted = new UncommittedJobs(setup.ledger.nextJob);
     this.journalWriter = new JournalWriter(
-      setup.journal,
+      setup.effects,
       setup.lsn,
       (batch, firstLsn) => this.durable(batch, firstLsn),
-      (error) => this.fail(error, setup.onFatal),
+      (error) => this.fail(error),
     );
     this.attempts = new AttemptLifecycle(this);
     const producers = new ProducerRegistry(this);
@@ -113,11 +124,11 @@ export class Leader implements LeaderContext {
     this.leaseWatch = new LeaseWatch(this, this.attempts);
     this.admin = new AdminApi(this, this.leaseWatch);
     this.sessions = new SessionRegistry(this, this.attempts, this.leaseWatch, producers);
-    this.dispatcher = new Dispatcher(this, this.attempts, () => this.wake());
+    this.dispatcher = new Dispatcher(this, this.attempts);
     const { submits, attempts, admin, sessions } = this;
     this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions });
-    this.lastTickAt = setup.host.now();
-    this.recordEpoch = Math.max(setup.host.wallNow(), this.ledger.now) - this.lastTickAt;
+    this.lastTickAt = setup.clock.now();
+    this.recordEpoch = Math.max(setup.clock.wallNow(), this.ledger.now) - this.lastTickAt;
     this.readClock();
   }
 
@@ -172,6 +183,12 @@ export class Leader implements LeaderContext {
     if (!this.stopped) this.leaseWatch.fromHeartbeat(heartbeat, report);
   }
 
+  /** A session that was full has room again. */
+  writable(session: Session): void {
+    this.outbound.writable(session);
+    this.wake();
+  }
+
   /** The connection is lost. A worker keeps its attempts for its grace period. */
   closed(session: Session | HeartbeatSession): void {
     if (session.kind === 'client') this.sessions.clientClosed(session);
@@ -201,15 +218,10 @@ export class Leader implements LeaderContext {
     this.draining = true;
   }
 
-  /** Waits until staged records are durable and answered, then closes the journal. */
-  stop(done: (error: Error | null) => void): void {
+  /** Ends with the effect `finished`, once staged records are durable and answered. */
+  stop(): void {
     this.draining = true;
-    this.ticker?.cancel();
-    this.dispatcher.stop();
-    this.onIdle = () => {
-      this.stopped = true;
-      this.journal.close(done);
-    };
+    this.stopping = true;
     this.wake();
   }
 
@@ -241,33 +253,37 @@ export class Leader implements LeaderContext {
     this.outbound.markDirty(session);
   }
 
+  /** Outcomes that had no room are read from the ledger again; a redriven job is awaited again. */
+  private addPostponed(session: ClientSession): void {
+    for (const no of session.takePostponed()) awaitOutcome(this, no, session);
+  }
+
   /**
    * Once a turn: the records of one turn carry one time. The wall clock is read only when the leader starts
    * (ADR 0414): set back, it would hold up every delay; set forward, it would end them.
    */
   private readClock(): void {
-    this.recordTime = Math.floor(this.recordEpoch + this.host.now());
+    this.recordTime = Math.floor(this.recordEpoch + this.clock.now());
   }
 
   private get tasks(): number {
     return this.applyTasks.length + this.readyTasks.size;
   }
 
-  /** Puts jobs back into their queues and to their workers, a slice a turn; then the leader may be used. */
-  restore(done: () => void): void {
-    this.restoreSlice(this.ledger.jobs.unended(), done);
-  }
-
-  private restoreSlice(jobs: Iterator<LeaderJob>, done: () => void): void {
+  /**
+   * Puts a slice of the jobs back into their queues and to their workers. False: it was the last one, and the
+   * leader may be used.
+   */
+  restoreSlice(): boolean {
     for (let left = RESTORED_PER_TURN; left > 0; left -= 1) {
-      const next = jobs.next();
+      const next = this.unrestored.next();
       if (next.done === true) {
-        this.ticker = this.host.setTimer(this.times.tickMs, () => this.tick());
-        return done();
+        this.effects.startTick(this.times.tickMs);
+        return false;
       }
       this.restoreJob(next.value);
     }
-    this.host.later(() => this.restoreSlice(jobs, done));
+    return true;
   }
 
   private restoreJob(job: LeaderJob): void {
@@ -279,12 +295,15 @@ export class Leader implements LeaderContext {
   private wake(): void {
     if (this.turnScheduled || this.stopped) return;
     this.turnScheduled = true;
-    // After every message that has arrived by now: what a thousand connections send at one moment is one
-    // turn.
-    this.host.later(() => this.turn());
+    this.effects.requestTurn();
   }
 
-  private turn(): void {
+  /** The requested turn: dispatch, append, flush. */
+  turn(): void {
+    this.runTurn(WITHOUT_APPEND);
+  }
+
+  private runTurn({ followsAppend }: { readonly followsAppend: boolean }): void {
     this.turnScheduled = false;
     if (this.stopped) return;
     this.readClock();
@@ -293,10 +312,22 @@ export class Leader implements LeaderContext {
     this.slices.step();
     const isMore = this.dispatcher.dispatch() || this.readyTasks.size > 0 || this.slices.size > 0;
     // The disk first: it works while the sessions are flushed.
-    this.journalWriter.flush(this.host.now());
+    this.journalWriter.flush(this.clock.now());
     if (this.admin.continueListings() || isMore) this.wake();
-    this.outbound.flushAll();
-    if (this.onIdle !== undefined && this.journalWriter.isIdle && this.tasks === 0) this.onIdle();
+    // Answers that no append stands behind: with another leader on the log they would be of an old state.
+    if (!followsAppend && !this.outbound.isEmpty && !this.isOwner()) return;
+    if (this.outbound.flushAll()) this.wake();
+    if (this.stopping && this.journalWriter.isIdle && this.tasks === 0) this.finish();
+  }
+
+  private finish(): void {
+    this.stopped = true;
+    this.effects.finished();
+  }
+
+  /** The oldest append is durable, or has failed. */
+  appended(error: Error | null, firstLsn: number): void {
+    this.journalWriter.appended(error, firstLsn);
   }
 
   /** Durable: now, and only now, the records are applied and acted on. */
@@ -306,13 +337,13 @@ export class Leader implements LeaderContext {
     this.observe?.({
       kind: 'durable',
       records: batch.size,
-      tookMs: this.host.now() - batch.appendedAt,
+      tookMs: this.clock.now() - batch.appendedAt,
       lsn: this.journalWriter.lsn,
     });
     batch.visit(firstLsn, this.applyAndAct);
     for (const run of this.applyTasks.splice(0)) this.readyTasks.push(run);
     this.expire();
-    this.turn();
+    this.runTurn(AFTER_APPEND);
   }
 
   private readonly applyAndAct = (
@@ -325,15 +356,24 @@ export class Leader implements LeaderContext {
     this.commitEffects.run(record, job, from, tag, lsn);
   };
 
-  private tick(): void {
-    const now = this.host.now();
+  /** Once every `tickMs`: leases, liveness, retention. */
+  tick(): void {
+    if (this.stopped || this.stopping) return;
+    const now = this.clock.now();
     this.readClock();
     // A stalled leader received no heartbeat; that must not count against the workers (ADR 0404).
     this.leaseTime += Math.min(now - this.lastTickAt, 2 * this.times.tickMs);
     this.lastTickAt = now;
     this.leaseWatch.check();
     this.expire();
-    this.ticker = this.host.setTimer(this.times.tickMs, () => this.tick());
+    this.outbound.retryAll();
+    this.effects.startTick(this.times.tickMs);
+    this.wake();
+  }
+
+  /** The first delayed job is due. */
+  due(): void {
+    this.dispatcher.dueTimerEnded();
     this.wake();
   }
 
@@ -344,10 +384,16 @@ export class Leader implements LeaderContext {
       this.stage({ type: 'tick', at: recordTime });
   }
 
-  private fail(error: Error, onFatal: (error: Error) => void): void {
+  /** Whether the state here is that of the log. If not, the leader ends as after a failed append. */
+  private isOwner(): boolean {
+    if (this.journal.isOwner()) return true;
+    this.fail(new JournalFailedError('another process has opened it'));
+    return false;
+  }
+
+  private fail(error: Error): void {
+    if (this.stopped) return;
     this.stopped = true;
-    this.ticker?.cancel();
-    this.dispatcher.stop();
-    onFatal(error);
+    this.effects.failed(error);
   }
 }

@@ -1,6 +1,6 @@
 import { ByteWriter } from '../bytes/byte-writer.js';
 import { LedgerCorruptError } from '../jobs-error.js';
-import type { JobsHost } from '../jobs-host.js';
+import type { JobsClock } from '../jobs-host.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
 import { decodeRecords, encodeRecord } from '../ledger/codec/ledger-record-codec.js';
 import { loadChunk } from '../ledger/codec/ledger-snapshot-codec.js';
@@ -11,6 +11,7 @@ import { type Defaulted, withDefaults } from '../option-check.js';
 import type { JobsObserver } from './jobs-event.js';
 import { Leader } from './leader.js';
 import type { LeaderState } from './leader-context.js';
+import type { LeaderEffects } from './leader-effects.js';
 import {
   DEFAULT_LEADER_LIMITS,
   DEFAULT_LEADER_TIMES,
@@ -19,13 +20,15 @@ import {
 } from './options/leader-limits.js';
 
 export interface LeaderOptions {
-  readonly host: JobsHost;
+  readonly clock: JobsClock;
   readonly openJournal: OpenJournal;
+  /** The effects of the leader, once its journal is open. */
+  readonly effects: (journal: Journal) => LeaderEffects;
+  /** Schedules the next slice of a long restore. */
+  readonly later: (run: () => void) => void;
   readonly limits?: Defaulted<LeaderLimits> | undefined;
   readonly times?: Defaulted<LeaderTimes> | undefined;
   readonly observe?: JobsObserver | undefined;
-  /** The journal failed: no further request is acknowledged. The process should end. */
-  readonly onFatal: (error: Error) => void;
 }
 
 /** Reads the journal to its end, then starts: recovery is over before the first request is taken. */
@@ -47,23 +50,37 @@ export function openLeader(
       lastLsn = lsn;
     },
   };
-  const { host, observe, onFatal } = options;
-  const openedAt = host.now();
+  const { clock, observe } = options;
+  const openedAt = clock.now();
   let replayMs = 0;
   const start = (journal: Journal): void => {
-    const setup = { ledger, journal, lsn: lastLsn, replayMs, host, limits, times, observe, onFatal };
-    const leader = new Leader(setup);
-    leader.restore(() => done(null, leader));
+    const effects = options.effects(journal);
+    const leader = new Leader({
+      ledger,
+      journal,
+      lsn: lastLsn,
+      replayMs,
+      clock,
+      effects,
+      limits,
+      times,
+      observe,
+    });
+    const restore = (): void => {
+      if (leader.restoreSlice()) options.later(restore);
+      else done(null, leader);
+    };
+    restore();
   };
   options.openJournal(reader, (error, journal) => {
     if (journal === undefined) return done(error);
-    replayMs = Math.round(host.now() - openedAt);
+    replayMs = Math.round(clock.now() - openedAt);
     if (!ledger.balanced) {
       return journal.close((failed) =>
         done(failed ?? new LedgerCorruptError('the jobs of the folder do not add up')),
       );
     }
-    const records = startRecords(ledger, limits, host);
+    const records = startRecords(ledger, limits, clock);
     if (records.length === 0) return start(journal);
     const out = new ByteWriter(256);
     for (const record of records) encodeRecord(record, out);
@@ -79,12 +96,12 @@ export function openLeader(
 /**
  * Records that come before the first request: the tag of a new folder, and the limits if they have changed.
  */
-function startRecords(ledger: Ledger, limits: LedgerLimits, host: JobsHost): LedgerRecord[] {
-  const at = Math.max(ledger.now, host.wallNow());
+function startRecords(ledger: Ledger, limits: LedgerLimits, clock: JobsClock): LedgerRecord[] {
+  const at = Math.max(ledger.now, clock.wallNow());
   const records: LedgerRecord[] = [];
   const isNew = ledger.tag === '';
   if (isNew) {
-    const tag = Math.floor(36 ** 4 + host.random() * (36 ** 5 - 36 ** 4)).toString(36);
+    const tag = Math.floor(36 ** 4 + clock.random() * (36 ** 5 - 36 ** 4)).toString(36);
     records.push({ type: 'genesis', at, tag });
   }
   const { resultsMax, resultsBytesMax, keyWindowMs } = limits;

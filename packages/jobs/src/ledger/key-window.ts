@@ -1,11 +1,15 @@
-import { Ring } from '../collections/ring.js';
-
 /** The job of an idempotency key. */
 export interface KeyEntry {
   readonly key: string;
   readonly job: number;
   readonly hash: number;
   readonly expiresAt: number;
+}
+
+/** An entry in the list of all, by age. */
+interface ListedKey extends KeyEntry {
+  earlier: ListedKey | undefined;
+  later: ListedKey | undefined;
 }
 
 /**
@@ -18,22 +22,20 @@ export function windowKey(client: string, exec: string, key: string): string {
   return slash < 0 ? `${exec}/${key}` : `${client.slice(0, slash)}\n${exec}/${key}`;
 }
 
-/** Freed keys leave entries behind, at most as many as there are keys and this many. */
-const FREED_MAX = 64;
+/** A map that grows is copied at once: a million keys in one would hold the event loop for 100 ms. */
+const SHARDS = 64;
 
 /** Idempotency keys, each kept for the same time unless it is freed. The caller bounds their number. */
 export class KeyWindow {
-  private readonly byKey = new Map<string, KeyEntry>();
-  private readonly byAge = new Ring<KeyEntry>();
+  size = 0;
+  private readonly shards = Array.from({ length: SHARDS }, () => new Map<string, ListedKey>());
+  private oldest: ListedKey | undefined = undefined;
+  private newest: ListedKey | undefined = undefined;
   private readonly counts = new Map<string, number>();
-
-  get size(): number {
-    return this.byKey.size;
-  }
 
   /** When the oldest key expires, or Infinity. */
   get nextAt(): number {
-    return this.byAge.peek()?.expiresAt ?? Number.POSITIVE_INFINITY;
+    return this.oldest?.expiresAt ?? Number.POSITIVE_INFINITY;
   }
 
   /** Keys of one identity; 0 for the empty one, whose clients share the whole window. */
@@ -42,22 +44,26 @@ export class KeyWindow {
   }
 
   get(key: string): KeyEntry | undefined {
-    return this.byKey.get(key);
+    return this.shardOf(key).get(key);
   }
 
-  add(entry: KeyEntry): void {
-    if (!this.byKey.has(entry.key)) this.count(entry.key, 1);
-    this.byKey.set(entry.key, entry);
-    this.byAge.push(entry);
+  add({ key, job, hash, expiresAt }: KeyEntry): void {
+    const shard = this.shardOf(key);
+    const replaced = shard.get(key);
+    if (replaced !== undefined) this.remove(replaced);
+    const entry: ListedKey = { key, job, hash, expiresAt, earlier: this.newest, later: undefined };
+    if (this.newest === undefined) this.oldest = entry;
+    else this.newest.later = entry;
+    this.newest = entry;
+    shard.set(key, entry);
+    this.size += 1;
+    this.count(key, 1);
   }
 
   /** Frees the key of this job, unless it belongs to another job by now. */
   free(key: string, job: number): void {
-    if (this.byKey.get(key)?.job !== job) return;
-    this.byKey.delete(key);
-    this.count(key, -1);
-    if (this.byAge.size > 2 * this.byKey.size + FREED_MAX)
-      this.byAge.keep((entry) => this.byKey.get(entry.key) === entry);
+    const entry = this.shardOf(key).get(key);
+    if (entry?.job === job) this.remove(entry);
   }
 
   /**
@@ -66,13 +72,26 @@ export class KeyWindow {
    */
   expire(now: number, expiriesMax: number): void {
     for (let left = expiriesMax; left > 0; left -= 1) {
-      const oldest = this.byAge.peek();
+      const { oldest } = this;
       if (oldest === undefined || oldest.expiresAt > now) return;
-      this.byAge.shift();
-      if (this.byKey.get(oldest.key) !== oldest) continue;
-      this.byKey.delete(oldest.key);
-      this.count(oldest.key, -1);
+      this.remove(oldest);
     }
+  }
+
+  /** The oldest first. */
+  *entries(): Generator<KeyEntry> {
+    for (let entry = this.oldest; entry !== undefined; entry = entry.later) yield entry;
+  }
+
+  private remove(entry: ListedKey): void {
+    const { key, earlier, later } = entry;
+    if (earlier === undefined) this.oldest = later;
+    else earlier.later = later;
+    if (later === undefined) this.newest = earlier;
+    else later.earlier = earlier;
+    this.shardOf(key).delete(key);
+    this.size -= 1;
+    this.count(key, -1);
   }
 
   private count(key: string, change: number): void {
@@ -84,10 +103,9 @@ export class KeyWindow {
     else this.counts.set(identity, count);
   }
 
-  *entries(): Generator<KeyEntry> {
-    for (let i = 0; i < this.byAge.size; i += 1) {
-      const entry = this.byAge.at(i) as KeyEntry;
-      if (this.byKey.get(entry.key) === entry) yield entry;
-    }
+  private shardOf(key: string): Map<string, ListedKey> {
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < key.length; i += 1) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+    return this.shards[(hash ^ (hash >>> 16)) & (SHARDS - 1)] as Map<string, ListedKey>;
   }
 }

@@ -3,6 +3,7 @@ import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import { IdentityUsages } from './identity-usage.js';
 import { Job, type JobEnd, type JobState, type OwnerState } from './jobs/job.js';
+import { JobHeap } from './jobs/job-heap.js';
 import { JobTable } from './jobs/job-table.js';
 import { StoredPolicy } from './jobs/stored-policy.js';
 import { KeyWindow, windowKey } from './key-window.js';
@@ -61,9 +62,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly keys = new KeyWindow();
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
   /** Numbers of done and cancelled jobs, by the end of their retention. */
-  readonly ended = new TimedHeap<number>();
-  /** Dead jobs by the end of their retention; redriven and purged ones stay until they are swept. */
-  readonly dead = new TimedHeap<Job<State>>();
+  readonly ended = new TimedHeap();
+  /** Dead jobs, by the end of their retention. */
+  readonly dead = new JobHeap<State>();
 
   constructor(limits: LedgerLimits = DEFAULT_LEDGER_LIMITS) {
     this.limits = limits;
@@ -232,7 +233,6 @@ export class Ledger<State extends OwnerState = OwnerState> {
       this.addLive(job);
       this.setState(job, 'queued');
     }
-    this.compactDead();
   }
 
   private purge(record: PurgeRecord): void {
@@ -240,17 +240,6 @@ export class Ledger<State extends OwnerState = OwnerState> {
       const job = this.jobs.get(no);
       if (job?.state === 'dead') this.drop(job.no, job);
     }
-    this.compactDead();
-  }
-
-  /** Redriven and purged jobs leave entries behind, which must not outnumber the dead ones. */
-  private compactDead(): void {
-    if (this.dead.size <= 2 * this.counts.dead + 64) return;
-    this.dead.keep((job) => this.isDead(job));
-  }
-
-  private isDead(job: Job<State>): boolean {
-    return job.state === 'dead' && this.jobs.get(job.no) === job;
   }
 
   private finish(job: Job<State>, state: 'done' | 'cancelled', end: JobEnd): void {
@@ -268,13 +257,13 @@ export class Ledger<State extends OwnerState = OwnerState> {
     job.end = end;
     const { keep } = job.policy;
     if (job.state === 'dead') {
-      this.dead.push(end.at + keep.deadMs, job, job.no);
+      this.dead.push(end.at + keep.deadMs, job);
       this.deadBytes += job.payload.length;
       this.usages.addDead(job.client, job.policy.exec, job.payload.length);
       return;
     }
     this.resultBytes += end.result?.length ?? 0;
-    this.ended.push(end.at + keep.doneMs, job.no, job.no);
+    this.ended.push(end.at + keep.doneMs, job.no);
     this.jobs.jobEnded(job.no);
   }
 
@@ -299,15 +288,14 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (this.ended.nextAt <= now)
       for (let left = expiriesMax; left > 0 && this.ended.nextAt <= now; left -= 1) this.dropEnded();
     if (this.dead.nextAt <= now)
-      for (let left = expiriesMax; left > 0 && this.dead.nextAt <= now; left -= 1) this.expireDead(now);
+      for (let left = expiriesMax; left > 0 && this.dead.nextAt <= now; left -= 1) this.expireDead();
     if (this.keys.nextAt <= now) this.keys.expire(now, expiriesMax);
     if (this.producersDueAt <= now) this.expireProducers(now, expiriesMax);
   }
 
-  private expireDead(now: number): void {
+  private expireDead(): void {
     const job = this.dead.pop() as Job<State>;
-    // A job that was redriven and died again has two entries; only its latest end counts.
-    if (this.isDead(job) && this.isExpired(job, now)) this.drop(job.no, job);
+    this.drop(job.no, job);
   }
 
   /** The producer that has been silent for the longest time stands first. */
@@ -378,7 +366,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.usages.sweep(client, usage);
   }
 
-  private removeDead({ client, policy, payload }: Job<State>): void {
+  private removeDead(job: Job<State>): void {
+    const { client, policy, payload } = job;
+    this.dead.remove(job);
     this.deadBytes -= payload.length;
     this.usages.removeDead(client, policy.exec, payload.length);
   }

@@ -1,4 +1,4 @@
-import type { AnyRef } from '@troupe/core';
+import type { AnyRef, Delivered } from '@troupe/core';
 import type { ClientHello, ClientMessage, ToClient } from './client-messages.js';
 import type {
   AttemptRef,
@@ -35,28 +35,86 @@ export interface PeerPort<Message> {
   readonly creditMax?: number | undefined;
   /** It reads stored payloads by itself while it writes them. */
   readonly streams?: boolean | undefined;
-  write(message: Message): void;
+  /**
+   * `full`: the leader keeps the message, and offers again when the session reports `writable`, at the latest
+   * with its next tick.
+   */
+  offer(message: Message): Delivered;
+  /** Its peer reads too slowly for the leader to keep more for it: the connection is to end. */
+  endSlowReader?(): void;
+  /** A message without an answer has been handled: its bytes count no more. */
+  handled?(bytes: number): void;
 }
+
+/** A port of any session, as its identity. */
+export type AnyPort = PeerPort<never>;
 
 /** An attempt whose payload cannot be read from the disk. */
 export interface LostPayload extends AttemptRef {
   readonly problem: string;
 }
 
-/** A worker's view of a leader: in the same process, or behind a connection. */
-export interface LeaderForWorkers {
-  helloWorker(message: { readonly hello: WorkerHello; readonly port: PeerPort<ToWorker> }): void;
-  fromWorker(message: { readonly message: WorkerMessage; readonly port: PeerPort<ToWorker> }): void;
+export interface ClientOpened {
+  readonly hello: ClientHello;
+  readonly port: PeerPort<ToClient>;
+}
+
+export interface FromClient {
+  readonly message: ClientMessage;
+  readonly port: PeerPort<ToClient>;
+  /** Of a message without an answer: they count against its connection until it is handled. */
+  readonly bytes?: number | undefined;
+}
+
+export interface WorkerOpened {
+  readonly hello: WorkerHello;
+  readonly port: PeerPort<ToWorker>;
+}
+
+export interface FromWorker {
+  readonly message: WorkerMessage;
+  readonly port: PeerPort<ToWorker>;
+}
+
+export interface HeartbeatOpened {
+  readonly hello: HeartbeatHello;
+  readonly port: PeerPort<ToWorker>;
+}
+
+export interface FromHeartbeat {
+  readonly report: LoopBlocked;
+  readonly port: PeerPort<ToWorker>;
+}
+
+/**
+ * A worker's view of a leader: in the same process, or behind a connection. `Result`: nothing, or whether
+ * there was room.
+ */
+export interface LeaderForWorkers<Result = void> {
+  helloWorker(opened: WorkerOpened): Result;
+  fromWorker(received: FromWorker): Result;
 }
 
 /** The view of a worker's heartbeat thread. */
-export interface LeaderForHeartbeats {
-  helloHeartbeat(message: { readonly hello: HeartbeatHello; readonly port: PeerPort<ToWorker> }): void;
-  fromHeartbeat(message: { readonly report: LoopBlocked; readonly port: PeerPort<ToWorker> }): void;
+export interface LeaderForHeartbeats<Result = void> {
+  helloHeartbeat(opened: HeartbeatOpened): Result;
+  fromHeartbeat(received: FromHeartbeat): Result;
 }
 
 /** A client's view of a leader. */
-export interface LeaderForClients {
-  helloClient(message: { readonly hello: ClientHello; readonly port: PeerPort<ToClient> }): void;
-  fromClient(message: { readonly message: ClientMessage; readonly port: PeerPort<ToClient> }): void;
+export interface LeaderForClients<Result = void> {
+  helloClient(opened: ClientOpened): Result;
+  fromClient(received: FromClient): Result;
+}
+
+/** The view of connections, which carry all of these. */
+export interface LeaderForPeers<Result = void>
+  extends LeaderForClients<Result>,
+    LeaderForWorkers<Result>,
+    LeaderForHeartbeats<Result> {
+  payloadLost(lost: LostPayload & { readonly port: PeerPort<ToWorker> }): Result;
+  /** A session that was full has room again. */
+  writable(port: AnyPort): Result;
+  /** The connection behind the port is lost. */
+  connectionLost(port: AnyPort): Result;
 }

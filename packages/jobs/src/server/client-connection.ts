@@ -115,7 +115,8 @@ export class ClientConnection extends PeerConnection<ToClient> {
     const { leader } = this.setup;
     if (type === JobFrameType.ClientHello) {
       const { client, token } = readClientHello(from);
-      this.port = this.setup.port();
+      const handled = (counted: number): void => this.connection.requestEnded(counted);
+      this.port = { ...this.setup.port(), handled };
       const name = authenticatedName(this.connection.handshake, client);
       leader.helloClient({ hello: { client: name, token }, port: this.port });
       return;
@@ -133,10 +134,12 @@ export class ClientConnection extends PeerConnection<ToClient> {
   private pass(message: ClientMessage, bytes: number, port: PeerPort<ToClient>): void {
     const { leader } = this.setup;
     const answers = answersTo(message);
-    if (answers === 0) this.connection.requestStarted(bytes);
-    else this.count(answers, bytes);
+    if (answers === 0) {
+      this.connection.requestStarted(bytes);
+      return leader.fromClient({ message, port, bytes });
+    }
+    this.count(answers, bytes);
     leader.fromClient({ message, port });
-    if (answers === 0) leader.run(() => this.connection.requestEnded(bytes));
   }
 
   private count(items: number, bytes: number): void {

@@ -1,27 +1,12 @@
 import type { Compression, Connection } from '@troupe/transport';
 import type { PayloadStore } from '../job/payload-store.js';
-import type {
-  LeaderForClients,
-  LeaderForHeartbeats,
-  LeaderForWorkers,
-  LostPayload,
-  PeerPort,
-} from '../protocol/leader-interface.js';
-import type { ToWorker } from '../protocol/worker-messages.js';
+import type { LeaderForPeers, PeerPort } from '../protocol/leader-interface.js';
 import type { MessageLimits } from '../wire/message-limits.js';
-
-/** A connection's view of its leader. */
-export interface LeaderForConnections extends LeaderForClients, LeaderForWorkers, LeaderForHeartbeats {
-  lost(port: PeerPort<never>): void;
-  /** Runs the task after all messages before it. */
-  run(task: () => void): void;
-  payloadLost(message: LostPayload & { readonly port: PeerPort<ToWorker> }): void;
-}
 
 /** The surroundings of one connection at a leader. */
 export interface ConnectionSetup<Out> {
   readonly connection: Connection;
-  readonly leader: LeaderForConnections;
+  readonly leader: LeaderForPeers;
   readonly messageLimits: MessageLimits;
   readonly waitingBytesMax: number;
   readonly compress?: Compression | undefined;

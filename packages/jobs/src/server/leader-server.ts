@@ -19,6 +19,7 @@ import { JobDefinitionError } from '../jobs-error.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
 import { DEFAULT_LEADER_LIMITS, RECORD_BYTES_MAX } from '../leader/options/leader-limits.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
+import { routePeerMessages } from '../leader/route-peer-messages.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
@@ -143,7 +144,7 @@ export class LeaderServer implements AsyncDisposable {
     const sessions = new SessionFactory({
       system: this.system,
       spawn: this.spawnSession as SpawnSession,
-      leader: this.leader.tell,
+      leader: routePeerMessages(this.leader.tell),
       host: this.host,
       messageLimits: this.messageLimits(),
       submitRate: { perSecond: rates.submitsPerSecond, burst: rates.submitsBurst },

@@ -48,7 +48,7 @@ export abstract class PeerConnection<Message> implements ConnectionHandler {
   }
 
   onClose(_reason: CloseReason): void {
-    if (this.port !== undefined) this.setup.leader.lost(this.port);
+    if (this.port !== undefined) this.setup.leader.connectionLost(this.port);
     this.setup.onClosed();
   }
 }

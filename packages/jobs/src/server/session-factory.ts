@@ -2,12 +2,12 @@ import type { ActorRef, ActorSystem, Host } from '@troupe/core';
 import { type Compression, type Connection, type ConnectionHandler, SubmitQuota } from '@troupe/transport';
 import type { PayloadStore } from '../job/payload-store.js';
 import type { ToClient } from '../protocol/client-messages.js';
-import type { PeerPort } from '../protocol/leader-interface.js';
+import type { LeaderForPeers, PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
 import type { MessageLimits } from '../wire/message-limits.js';
 import { accessOf } from './authenticated-peer.js';
 import { ClientConnection } from './client-connection.js';
-import type { ConnectionSetup, LeaderForConnections } from './connection-setup.js';
+import type { ConnectionSetup } from './connection-setup.js';
 import { MinimalClientConnection } from './minimal/minimal-client-connection.js';
 import { MinimalWorkerConnection } from './minimal/minimal-worker-connection.js';
 import type { SessionActor, SessionArgs, SessionPeer, SpawnSession } from './session-actor.js';
@@ -16,7 +16,7 @@ import { WorkerConnection } from './worker-connection.js';
 export interface SessionFactorySetup {
   readonly system: ActorSystem;
   readonly spawn: SpawnSession;
-  readonly leader: LeaderForConnections;
+  readonly leader: LeaderForPeers;
   readonly host: Host;
   readonly messageLimits: MessageLimits;
   readonly waitingBytesMax: number;
@@ -80,7 +80,8 @@ export class SessionFactory {
       access,
       creditMax,
       streams,
-      write: (message) => ref.tell.deliver(message),
+      offer: (message) => ref.offer.deliver(message),
+      endSlowReader: () => connection.destroy({ kind: 'slow-reader' }),
     });
     const onClosed = (): void => void system.stop(ref);
     return { connection, leader, messageLimits, waitingBytesMax, compress, payloads, port, onClosed };

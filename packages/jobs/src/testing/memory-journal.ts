@@ -16,6 +16,7 @@ export function memoryJournal(log: MemoryLog, later: (run: () => void) => void):
     });
     const journal: Journal = {
       diskLow: false,
+      isOwner: () => true,
       append(entries, appended) {
         // Copied at once: the caller uses its buffer again after the callback.
         const copies = entries.map((entry) => new Uint8Array(entry));

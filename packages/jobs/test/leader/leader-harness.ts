@@ -1,10 +1,12 @@
+import type { Delivered } from '@troupe/core';
 import type { Journal, OpenJournal } from '@troupe/jobs';
 import { type MemoryLog, memoryJournal } from '@troupe/jobs/testing';
 import type { SubmitQuota } from '@troupe/transport';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import type { JobPolicy } from '#src/job/job-policy.js';
-import type { JobsHost } from '#src/jobs-host.js';
+import type { JobsClock } from '#src/jobs-host.js';
 import type { Leader } from '#src/leader/leader.js';
+import type { LeaderEffects } from '#src/leader/leader-effects.js';
 import { openLeader } from '#src/leader/open-leader.js';
 import type { LeaderLimits, LeaderTimes } from '#src/leader/options/leader-limits.js';
 import type { ClientSession } from '#src/leader/sessions/client-session.js';
@@ -32,12 +34,18 @@ export class LeaderHarness {
   failJournal = false;
   diskLow = false;
   diskSlow = false;
+  /** No other process has opened the journal. */
+  isOwner = true;
+  /** How often the leader looked. */
+  ownerChecks = 0;
   /** While it is an array, writes wait in it until {@link completeWrite}. */
   heldWrites: (() => void)[] | undefined;
   appends = 0;
   readonly fatal: Error[] = [];
+  /** After `stop`, everything is durable and answered. */
+  finished = false;
   private due: (() => void)[] = [];
-  private timers: { at: number; run: () => void }[] = [];
+  private timers: { key: string; at: number; run: () => void }[] = [];
   private readonly options: { limits?: Partial<LeaderLimits>; times?: Partial<LeaderTimes> };
 
   constructor(
@@ -49,36 +57,39 @@ export class LeaderHarness {
     this.wallStepMs = clock.wallStepMs;
     this.log = options.log ?? { entries: [] };
     const put = (run: () => void): void => void this.due.push(run);
-    const host: JobsHost = {
+    const time: JobsClock = {
       now: () => this.now,
       wallNow: () => 1_000_000_000 + this.now + this.wallStepMs,
       random: () => 0.5,
-      soon: put,
-      later: put,
-      setTimer: (ms, run) => {
-        const timer = { at: this.now + ms, run };
-        this.timers.push(timer);
-        const cancel = (): void => {
-          this.timers = this.timers.filter((one) => one !== timer);
-        };
-        return { cancel };
-      },
     };
     const { limits, times } = options;
+    const effects = (journal: Journal): LeaderEffects => this.effects(journal, put);
     openLeader(
-      {
-        host,
-        openJournal: this.journal(put),
-        onFatal: (error) => void this.fatal.push(error),
-        limits,
-        times,
-      },
+      { clock: time, later: put, effects, openJournal: this.journal(put), limits, times },
       (error, leader) => {
         if (leader === undefined) throw error ?? new Error('no leader');
         this.leader = leader;
       },
     );
     this.settle();
+  }
+
+  private effects(journal: Journal, put: (run: () => void) => void): LeaderEffects {
+    const start = (key: string, ms: number, run: () => void): void => {
+      this.timers = this.timers.filter((one) => one.key !== key);
+      this.timers.push({ key, at: this.now + ms, run });
+    };
+    return {
+      requestTurn: () => put(() => this.leader.turn()),
+      startTick: (ms) => start('tick', ms, () => this.leader.tick()),
+      startDueTimer: (ms) => start('due', ms, () => this.leader.due()),
+      append: (entries, stored) =>
+        journal.append(entries, (error, firstLsn) => this.leader.appended(error, firstLsn), stored),
+      finished: () => {
+        this.finished = true;
+      },
+      failed: (error) => void this.fatal.push(error),
+    };
   }
 
   /** A journal in memory whose writes can be made to fail. */
@@ -103,6 +114,10 @@ export class LeaderHarness {
           },
           get diskSlow() {
             return isSlow();
+          },
+          isOwner: () => {
+            this.ownerChecks += 1;
+            return this.isOwner;
           },
           status: () => ({ bytes: 5, cutBytes: 7, failedSnapshots: 2 }),
         });
@@ -210,6 +225,9 @@ export class LeaderHarness {
 /** One client session, driven by the test. */
 export class FakeClient {
   readonly received: ToClient[] = [];
+  /** It takes no message. */
+  isFull = false;
+  isEnded = false;
   onReceived: (message: ToClient) => void = () => undefined;
   readonly session: ClientSession;
   private readonly harness: LeaderHarness;
@@ -223,11 +241,16 @@ export class FakeClient {
     access?: PeerAccess,
   ) {
     this.harness = harness;
-    const write = (message: ToClient): void => {
+    const offer = (message: ToClient): Delivered => {
+      if (this.isFull) return 'full';
       this.received.push(message);
       this.onReceived(message);
+      return 'accepted';
     };
-    this.session = harness.leader.openClient({ client, token }, { write, access });
+    const endSlowReader = (): void => {
+      this.isEnded = true;
+    };
+    this.session = harness.leader.openClient({ client, token }, { offer, access, endSlowReader });
     harness.settle();
     this.write({ kind: 'define', ref: 1, policy });
   }
@@ -274,6 +297,9 @@ interface FakeWorkerOptions {
 /** One worker session, driven by the test. */
 export class FakeWorker {
   readonly received: ToWorker[] = [];
+  /** It takes no message. */
+  isFull = false;
+  isEnded = false;
   onReceived: (message: ToWorker) => void = () => undefined;
   readonly session: WorkerSession;
   private readonly harness: LeaderHarness;
@@ -297,9 +323,14 @@ export class FakeWorker {
       {
         creditMax: options.creditMax,
         access: options.access,
-        write: (message) => {
+        endSlowReader: () => {
+          this.isEnded = true;
+        },
+        offer: (message) => {
+          if (this.isFull) return 'full';
           this.received.push(message);
           this.onReceived(message);
+          return 'accepted';
         },
       },
     );

@@ -43,6 +43,26 @@ leaders('100,000 results are kept by default, and the log states the limit', () 
   );
 });
 
+leaders('a leader whose journal another process has opened answers nothing more, and ends', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  client.submit('a');
+  const before = client.received.length;
+  harness.isOwner = false;
+  client.write({ kind: 'await', jobs: [7] });
+  assert.is(client.received.length, before);
+  assert.is(harness.fatal.length, 1);
+  assert.match(String(harness.fatal[0]?.message), /another process/);
+});
+
+leaders('a receipt needs no second look at the owner of the journal: its append was one', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  const before = harness.ownerChecks;
+  assert.is(client.submit('a')?.refusal, undefined);
+  assert.is(harness.ownerChecks, before);
+});
+
 const HOUR_MS = 3_600_000;
 
 for (const stepMs of [-10 * 365 * 24 * HOUR_MS, -HOUR_MS, -1_000, 1_000, HOUR_MS]) {

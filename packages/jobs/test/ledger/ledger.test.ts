@@ -39,6 +39,7 @@ function applyRandom(
       live.ended.size <= limits.resultsMax && live.resultBytes <= limits.resultsBytesMax,
       'retention is bounded',
     );
+    assert.is(live.dead.size, live.counts.dead, 'one entry for each dead letter');
   };
   firstRecords().forEach(step);
   for (const [wait, ...three] of random) {
@@ -166,6 +167,7 @@ ledgers('a redriven dead letter has new counts and keeps its attempt number', ()
   });
   assert.is(ledger.counts.dead, 1);
   ledger.apply({ type: 'redrive', at: 5, jobs: [1] });
+  assert.is(ledger.dead.size, 0, 'its retention is over');
   const job = ledger.jobs.get(1);
   assert.equal([job?.state, job?.attempt, job?.failures, job?.payload], ['queued', 1, 0, 'x']);
 });
@@ -205,6 +207,34 @@ ledgers('keys that are freed and used again leave no entries behind', () => {
     [1_001],
   );
   assert.ok(keys.nextAt > 900, 'freed entries are gone');
+});
+
+ledgers('no map of the key window holds more than a part of its keys', () => {
+  const keys = new KeyWindow();
+  for (let job = 1; job <= 64_000; job += 1)
+    keys.add({ key: `team\none/k${job}`, job, hash: 0, expiresAt: job });
+  const { shards } = keys as unknown as { shards: readonly ReadonlyMap<string, unknown>[] };
+  const largest = Math.max(...shards.map(({ size }) => size));
+  assert.ok(largest <= 2_000, `${largest}`);
+  assert.equal([keys.size, keys.countOf('team')], [64_000, 64_000]);
+});
+
+// A freed key must not count as one that expired: a ledger from a snapshot never had it.
+ledgers('keys that were freed do not change how many a record expires', () => {
+  const expiredBy = (ledger: Ledger): number => {
+    const before = ledger.keys.size;
+    ledger.apply({ type: 'policy_drop', at: 10_000, policies: [] });
+    return before - ledger.keys.size;
+  };
+  const ledger = started();
+  for (let no = 1; no <= 20; no += 1) {
+    const record = { ...enqueue, at: 10, job: no, seq: no, key: `k${no}` } as LedgerRecord;
+    ledger.apply(record);
+    if (no <= 10) ledger.apply({ type: 'cancel', at: 10, job: no, reason: '' });
+  }
+  const again = reload(ledger);
+  assert.is(expiredBy(ledger), expiredBy(again));
+  assert.is(snapshotOf(ledger), snapshotOf(again));
 });
 
 ledgers.run();

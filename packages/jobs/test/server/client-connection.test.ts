@@ -3,8 +3,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
+import type { FromClient, LeaderForPeers } from '#src/protocol/leader-interface.js';
 import { ClientConnection } from '#src/server/client-connection.js';
-import type { ConnectionSetup, LeaderForConnections } from '#src/server/connection-setup.js';
+import type { ConnectionSetup } from '#src/server/connection-setup.js';
 import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client-codec.js';
 import { WireReader } from '#src/wire/wire-reader.js';
 import { Echo } from '../remote/sample-jobs.js';
@@ -34,13 +35,15 @@ function rig() {
   };
   const leader = {
     helloClient: () => undefined,
-    fromClient: ({ message }: { message: ClientMessage }) => kinds.push(message.kind),
-    run: (task: () => void) => tasks.push(task),
+    fromClient: ({ message, port, bytes }: FromClient) => {
+      kinds.push(message.kind);
+      if (bytes !== undefined) tasks.push(() => port.handled?.(bytes));
+    },
   };
   // Only the parts that the connection uses.
   const setup = {
     connection: connection as unknown as Connection,
-    leader: leader as unknown as LeaderForConnections,
+    leader: leader as unknown as LeaderForPeers,
     messageLimits: { itemsMax: 100, payloadBytesMax: 1_000, bytesMax: 1_000 },
     waitingBytesMax: 1_000,
     port: () => ({}),

@@ -48,6 +48,8 @@ export class ObservedHistory {
   private readonly endSeenAt = new Map<number, number>();
   private readonly assignedAt = new Map<string, number>();
   private receipts = 0;
+  /** The submits that were refused, by client and incarnation. */
+  private readonly refusals = new Map<string, Set<number>>();
 
   submit(
     request: Pick<SubmitOp, 'client' | 'incarnation' | 'exec' | 'payload' | 'key' | 'submittedAt'> & {
@@ -73,6 +75,18 @@ export class ObservedHistory {
     op.outcome = 'ok';
     op.jobs = jobs;
     op.receiptNo = this.receipts;
+  }
+
+  /** A refusal leaves the leader. */
+  refused(client: string, seq: number): void {
+    const known = this.refusals.get(client) ?? new Set();
+    this.refusals.set(client, known.add(seq));
+  }
+
+  /** A refusal did not reach its client: the submit was made again, behind later ones, and may be accepted. */
+  hasLostRefusal(client: string): boolean {
+    const refused = this.submits.filter((op) => nameOf(op) === client && op.outcome === 'refused').length;
+    return (this.refusals.get(client)?.size ?? 0) > refused;
   }
 
   ended(job: number, at: number): void {
@@ -207,7 +221,8 @@ function* checkOrder(history: ObservedHistory): Generator<string> {
   const latest = new Map<string, SubmitOp>();
   for (const op of history.submits) {
     if (op.outcome !== 'ok' || op.key !== '' || op.jobs.length !== 1) continue;
-    const client = `${op.client}.${op.incarnation}`;
+    const client = nameOf(op);
+    if (history.hasLostRefusal(client)) continue;
     const before = latest.get(client);
     latest.set(client, op);
     const [earlier = 0] = before?.jobs ?? [];
@@ -216,6 +231,10 @@ function* checkOrder(history: ObservedHistory): Generator<string> {
     if (before !== undefined && op.receiptNo < before.receiptNo)
       yield `${client} was answered for job ${no} before job ${earlier}`;
   }
+}
+
+function nameOf({ client, incarnation }: SubmitOp): string {
+  return `${client}.${incarnation}`;
 }
 
 /** No attempt runs twice, or without a record, or on a worker of another group. */
@@ -262,6 +281,7 @@ function* checkDuplicates(history: ObservedHistory, records: RecordModel, ledger
     const times = models.filter(
       (one) => op.outcome !== 'refused' || records.isInWindow(one, { at: ledger.now }),
     ).length;
+    excused += models.length - times;
     if (times > mostJobs(op)) yield `submit ${op.payload} (${op.outcome}) was accepted ${times} times`;
   }
   const requested = history.submits.reduce((sum, op) => sum + mostJobs(op), 0);

@@ -42,19 +42,22 @@ const CALL_FAULTS: readonly ArmedFault[] = [
   { on: ['syncDir', 'unlink', 'truncate'], fault: error('EIO') },
 ];
 
-/** The leader's disk, with failing calls, power cuts, and bits that flip while no leader runs. */
+/** The disk as one leader has it open. */
+export interface LeaderStorage {
+  readonly storage: FaultyStorage;
+  /** A call of this leader has failed, or its disk is damaged: it may exit, and may refuse to start. */
+  isExcused: boolean;
+}
+
+/** The disk of the leaders, with failing calls, power cuts, and bits that flip while no leader runs. */
 export class LeaderDisk {
   errors = 0;
-  /**
-   * A call of the present leader has failed, or its disk is damaged: it may exit, and may refuse to start.
-   */
-  isExcused = false;
   private readonly simulation: Simulation;
   private readonly random: () => number;
   private readonly make: MakeStorage;
   private readonly slowestMs: number;
   private disk = new SimulatedDisk();
-  private storage: FaultyStorage | undefined = undefined;
+  private readonly opened = new Set<LeaderStorage>();
   private armed: ArmedFault | undefined = undefined;
   private damage: Damage | undefined = undefined;
   private hasUnnoticedDamage = false;
@@ -67,17 +70,20 @@ export class LeaderDisk {
   }
 
   /** The storage of a leader that starts. */
-  open(machine: SimulatedMachine): FaultyStorage {
-    const latency = this.simulation.stream(`disk:${machine.incarnation}`);
-    this.isExcused = this.damage !== undefined || this.hasUnnoticedDamage || this.isFull;
-    this.storage = this.make({
+  open(machine: SimulatedMachine, { ignoresLock }: { readonly ignoresLock: boolean }): LeaderStorage {
+    const latency = this.simulation.stream(`disk:${machine.name}:${machine.incarnation}`);
+    const storage = this.make({
       disk: this.disk,
-      fault: (call) => this.faultOf(call),
+      ignoresLock,
+      fault: (call) => this.faultOf(call, opened),
       schedule: (complete) => {
         this.simulation.at(this.simulation.now + latency() * this.slowestMs, machine, complete);
       },
     });
-    return this.storage;
+    const isExcused = this.damage !== undefined || this.hasUnnoticedDamage || this.isFull;
+    const opened: LeaderStorage = { storage, isExcused };
+    this.opened.add(opened);
+    return opened;
   }
 
   /** The next call of one kind fails, once. */
@@ -88,7 +94,7 @@ export class LeaderDisk {
   /** The disk is full for a while. */
   fill(ms: number): void {
     this.disk.capacityBytes = this.disk.usedBytes;
-    this.isExcused = true;
+    for (const opened of this.opened) opened.isExcused = true;
     this.simulation.at(this.simulation.now + ms, undefined, () => this.empty());
   }
 
@@ -99,17 +105,19 @@ export class LeaderDisk {
 
   /** Power is cut: any part of the unsynced data may be left. */
   cutPower(random: () => number): void {
-    this.storage?.crash();
+    for (const { storage } of this.opened) storage.crash();
+    this.opened.clear();
     const model = PERSISTENCE_MODELS[Math.floor(random() * PERSISTENCE_MODELS.length)] ?? 'drop';
     const { capacityBytes } = this.disk;
     this.disk = this.disk.afterCrash(model, Math.floor(random() * 2 ** 31));
     this.disk.capacityBytes = capacityBytes;
   }
 
-  /** The leader has exited; half of the time its machine loses power too. */
-  leaderExited(): void {
-    if (this.random() < 0.5) return this.cutPower(this.random);
-    this.storage?.crash();
+  /** A leader has exited. If it was the only one, its machine loses power too, half of the time. */
+  leaderExited(leader: LeaderStorage): void {
+    leader.storage.crash();
+    this.opened.delete(leader);
+    if (this.opened.size === 0 && this.random() < 0.5) return this.cutPower(this.random);
     this.disk.isLocked = false;
   }
 
@@ -161,12 +169,12 @@ export class LeaderDisk {
     this.disk.capacityBytes = Number.POSITIVE_INFINITY;
   }
 
-  private faultOf(call: StorageCall): Fault | undefined {
+  private faultOf(call: StorageCall, caller: LeaderStorage): Fault | undefined {
     const { armed } = this;
     if (armed === undefined || !armed.on.includes(call.operation)) return undefined;
     this.armed = undefined;
     this.errors += 1;
-    this.isExcused = true;
+    caller.isExcused = true;
     return armed.fault;
   }
 }

@@ -1,7 +1,7 @@
 import type { StorageFile } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
-import { Client } from '#src/client/client.js';
-import { SubmitWindow } from '#src/client/submit-window.js';
+import { ClientMachine } from '#src/client/machine/client-machine.js';
+import { SubmitWindow } from '#src/client/machine/submit-window.js';
 import { AdminApi } from '#src/leader/admin/admin-api.js';
 import { CommitEffects } from '#src/leader/commit/commit-effects.js';
 import { JournalWriter } from '#src/leader/commit/journal-writer.js';
@@ -49,7 +49,7 @@ function swap(
 interface JournalWriterInside {
   filling: { size: number };
   onDurable(batch: unknown, lsn: number): void;
-  journal: { append(entries: Uint8Array[], done: () => void): void };
+  log: { append(entries: Uint8Array[]): void };
 }
 
 /** A log that takes a failed sync for one that has worked. */
@@ -104,6 +104,72 @@ class DamageReadAsZeros extends FaultyStorage {
   }
 }
 
+/** A log that reads the epoch when it has claimed it, and never again. */
+class EpochReadOnce extends FaultyStorage {
+  private epoch: Buffer | undefined;
+
+  override readNow(file: StorageFile, into: Uint8Array, position: number): number {
+    if (this.epoch === undefined) {
+      const count = super.readNow(file, into, position);
+      this.epoch = Buffer.from(into.subarray(0, count));
+    }
+    return this.epoch.copy(into);
+  }
+}
+
+/**
+ * A log that publishes its epoch at the end of its opening: until the rename to CURRENT only it sees its
+ * claim.
+ */
+class EpochPublishedLate extends FaultyStorage {
+  private claim: { file: StorageFile; bytes: Buffer; position: number } | undefined;
+  private isPublished = false;
+
+  override write(
+    file: StorageFile,
+    bytes: Uint8Array,
+    position: number,
+    done: (error: Error | null, written: number) => void,
+  ): void {
+    if (file.name !== 'EPOCH' || this.isPublished) return super.write(file, bytes, position, done);
+    this.claim = { file, bytes: Buffer.from(bytes), position };
+    this.freeBytes(() => done(null, bytes.length));
+  }
+
+  override read(
+    file: StorageFile,
+    into: Uint8Array,
+    position: number,
+    done: (error: Error | null, count: number) => void,
+  ): void {
+    super.read(file, into, position, (error, count) =>
+      done(error, file.name === 'EPOCH' ? this.withClaim(into, position, count) : count),
+    );
+  }
+
+  override readNow(file: StorageFile, into: Uint8Array, position: number): number {
+    return this.withClaim(into, position, super.readNow(file, into, position));
+  }
+
+  override rename(from: string, to: string, done: (error: Error | null) => void): void {
+    const { claim } = this;
+    if (to !== 'CURRENT' || claim === undefined || this.isPublished) return super.rename(from, to, done);
+    this.isPublished = true;
+    super.write(claim.file, claim.bytes, claim.position, () =>
+      this.sync(claim.file, () => super.rename(from, to, done)),
+    );
+  }
+
+  private withClaim(into: Uint8Array, from: number, count: number): number {
+    const { claim } = this;
+    if (claim === undefined || this.isPublished) return count;
+    const at = claim.position - from;
+    if (at < 0 || at + claim.bytes.length > into.length) return count;
+    into.set(claim.bytes, at);
+    return Math.max(count, at + claim.bytes.length);
+  }
+}
+
 /** A disk that reports a sync and does not do it. */
 class SyncSkipped extends FaultyStorage {
   override sync(_file: unknown, done: (error: Error | null) => void): void {
@@ -125,7 +191,7 @@ export const plantedBugs: readonly PlantedBug[] = [
             const batch = this.filling as unknown as { entries(): Uint8Array[]; clear(): void };
             const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
             this.filling = new Batch();
-            this.journal.append(batch.entries(), () => undefined);
+            this.log.append(batch.entries());
             this.onDurable(batch, 1);
           },
       ),
@@ -143,7 +209,7 @@ export const plantedBugs: readonly PlantedBug[] = [
             const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
             this.filling = new Batch();
             this.onDurable(batch, 1);
-            this.journal.append(batch.entries(), () => undefined);
+            this.log.append(batch.entries());
           },
       ),
   },
@@ -166,6 +232,20 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'takes damage in its log for the end of it, and has no mark of that end',
     plant: () => () => undefined,
     leaderFaults: { storage: (options) => new DamageReadAsZeros(options) },
+  },
+  {
+    name: 'acknowledges without a look at the epoch after its write',
+    plant: () => () => undefined,
+    leaderFaults: { storage: (options) => new EpochReadOnce(options) },
+  },
+  {
+    name: 'publishes its epoch after it has read the log',
+    plant: () => () => undefined,
+    leaderFaults: { storage: (options) => new EpochPublishedLate(options) },
+  },
+  {
+    name: 'answers from its memory while another leader has its log',
+    plant: () => swap(Leader, 'isOwner', () => () => true),
   },
   {
     name: 'does not exit when its log has failed',
@@ -198,7 +278,7 @@ export const plantedBugs: readonly PlantedBug[] = [
         (original) =>
           function flush(this: { receipts: unknown[] | undefined }) {
             this.receipts?.reverse();
-            original.call(this);
+            return original.call(this);
           },
       ),
   },
@@ -243,7 +323,7 @@ export const plantedBugs: readonly PlantedBug[] = [
             const late = [...(kept.get(this) ?? []), this.assignments ?? []];
             this.assignments = late.length > 8 ? late.shift() : undefined;
             kept.set(this, late);
-            original.call(this);
+            return original.call(this);
           },
       );
     },
@@ -364,7 +444,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'a client does not await its jobs again after a reconnect',
     plant: () =>
       swap(
-        Client,
+        ClientMachine,
         'welcomed',
         (original) =>
           function welcomed(this: { outcomes: { jobs(): number[] } }, message: unknown) {
@@ -470,8 +550,8 @@ export const plantedBugs: readonly PlantedBug[] = [
         Leader,
         'readClock',
         () =>
-          function readClock(this: { recordTime: number; host: Leader['host']; ledger: Ledger }) {
-            this.recordTime = Math.max(this.host.wallNow(), this.ledger.now, this.recordTime);
+          function readClock(this: { recordTime: number; clock: Leader['clock']; ledger: Ledger }) {
+            this.recordTime = Math.max(this.clock.wallNow(), this.ledger.now, this.recordTime);
           },
       ),
   },
@@ -498,8 +578,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'lists dead letters that were purged',
-    plant: () =>
-      swap(
+    plant: () => {
+      const seen = new WeakMap<Ledger, Set<Job>>();
+      return swap(
         AdminApi,
         'serve',
         (original) =>
@@ -509,13 +590,16 @@ export const plantedBugs: readonly PlantedBug[] = [
             call: unknown,
             request: { kind: string; state?: string },
           ) {
+            const { ledger } = this.context;
+            const dead = seen.get(ledger) ?? new Set<Job>();
+            seen.set(ledger, dead);
+            for (const job of (ledger.dead as unknown as { jobs: Job[] }).jobs) dead.add(job);
             if (request.kind !== 'list' || request.state !== 'dead')
               return original.call(this, session, call, request);
-            // The heap of their retention, in which purged jobs stay until they expire.
-            const { values } = this.context.ledger.dead as unknown as { values: Job[] };
-            return this.listing.start(session, call, request, { after: () => [...values].values() });
+            return this.listing.start(session, call, request, { after: () => [...dead].values() });
           },
-      ),
+      );
+    },
   },
   {
     name: 'takes the end of a connection for the end of its client',

@@ -53,26 +53,27 @@ export class RecordModel {
   private readonly byKey = new Map<string, JobModel>();
   private readonly running = new Map<string, number>();
   private lastLsn = 0;
-  /** The last record that the starting leader has read. */
-  private readTo = 0;
+  /** The content of every entry: no LSN may have two. */
+  private readonly entries = new Map<number, Buffer>();
 
   constructor(rules: RecordRules, now: () => number) {
     this.rules = rules;
     this.now = now;
   }
 
-  /** Sees a record when the leader learns that it is durable, or when the next leader reads it. */
+  /** Sees a record when a leader learns that it is durable, or when the next leader reads it. */
   watch(open: OpenJournal): OpenJournal {
     return (reader, done) => {
-      this.readTo = 0;
+      const durableLsn = this.lastLsn;
+      let readTo = 0;
       open(
         {
           snapshot: (chunk, lsn) => {
-            this.readTo = lsn;
+            readTo = lsn;
             reader.snapshot(chunk, lsn);
           },
           entry: (bytes, lsn) => {
-            this.readTo = lsn;
+            readTo = lsn;
             this.entry(bytes, lsn);
             reader.entry(bytes, lsn);
           },
@@ -80,22 +81,19 @@ export class RecordModel {
         (error, journal) => {
           if (journal === undefined) return done(error);
           // A log is read to its end, or the start is refused.
-          if (this.readTo < this.lastLsn)
-            this.problems.push(`a leader starts with record ${this.readTo}, ${this.lastLsn} was durable`);
+          if (readTo < durableLsn)
+            this.problems.push(`a leader starts with record ${readTo}, ${durableLsn} was durable`);
           done(null, {
             get diskLow() {
               return journal.diskLow;
             },
             payloads: journal.payloads,
+            isOwner: () => journal.isOwner(),
             append: (entries, appended, stored) =>
               journal.append(
                 entries,
                 (failed, lsn) => {
-                  if (failed === null) {
-                    entries.forEach((bytes, i) => {
-                      this.entry(bytes, lsn + i);
-                    });
-                  }
+                  if (failed === null) this.appended(entries, lsn);
                   appended(failed, lsn);
                 },
                 stored,
@@ -112,8 +110,19 @@ export class RecordModel {
     return earlier.at + this.rules.keyWindowMs > later.at;
   }
 
+  private appended(entries: readonly Uint8Array[], firstLsn: number): void {
+    if (firstLsn <= this.lastLsn)
+      this.problems.push(`record ${firstLsn} is durable for a leader, and was for another`);
+    entries.forEach((bytes, i) => {
+      this.entry(bytes, firstLsn + i);
+    });
+  }
+
   private entry(bytes: Uint8Array, lsn: number): void {
+    const known = this.entries.get(lsn);
+    if (known !== undefined && !known.equals(bytes)) this.problems.push(`record ${lsn} has two contents`);
     if (lsn <= this.lastLsn) return;
+    this.entries.set(lsn, Buffer.from(bytes));
     this.lastLsn = lsn;
     decodeRecords(bytes, (record) => this.record(record));
   }

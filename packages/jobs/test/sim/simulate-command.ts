@@ -18,7 +18,7 @@ const seeds = number(
 );
 const until = performance.now() + number('minutes', values.minutes ?? '100000') * 60_000;
 
-const total = { seeds: 0, acknowledged: 0, leaderCrashes: 0, cuts: 0, diskErrors: 0 };
+const total = { seeds: 0, acknowledged: 0, leaderCrashes: 0, cuts: 0, diskErrors: 0, fenced: 0 };
 let printedAt = performance.now();
 for (let seed = from; seed < from + seeds && performance.now() < until; seed += 1) {
   const report = await new SimulatedCluster(seed).run();
@@ -27,6 +27,7 @@ for (let seed = from; seed < from + seeds && performance.now() < until; seed += 
   total.leaderCrashes += report.leaderCrashes;
   total.cuts += report.cuts;
   total.diskErrors += report.diskErrors;
+  total.fenced += report.fenced;
   if (report.problems.length > 0) {
     console.error([`seed ${seed} failed after ${report.events} events`, ...report.problems].join('\n  '));
     process.exitCode = 1;

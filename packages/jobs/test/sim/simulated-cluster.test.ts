@@ -28,6 +28,7 @@ cluster('no seed loses, duplicates or contradicts an acknowledged submit', async
     diskErrors: 0,
     refusals: 0,
     exits: 0,
+    fenced: 0,
     events: 0,
   };
   for (const seed of all) {

@@ -12,18 +12,19 @@ import { inlineSnapshotBuilder, type WalHost } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
-import { LeaderActor } from '#src/leader/leader-actor.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { ledgerFold } from '#src/ledger/ledger-fold.js';
+import type { ToClient } from '#src/protocol/client-messages.js';
 import type { ToWorker } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
 import { LeaderDisk, type MakeStorage } from './leader-disk.js';
 import { RecordModel } from './record-model.js';
+import { type LeaderProbe, SimulatedLeaders } from './simulated-leaders.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedMachine, Simulation } from './simulation.js';
 
@@ -66,16 +67,12 @@ const WORKERS = 3;
 const CLIENTS = 2;
 const FAULTS_MS = 4_000;
 const HEAL_MS = 60_000;
-const times = { tickMs: 20, heartbeatMs: 50, resumeGraceMs: 100, reclaimMs: 400, runGraceMs: 150 };
-
-interface Probe {
-  readonly ledger: Ledger;
-  readonly journalWriter: { readonly isIdle: boolean };
-}
 
 /** The faults of one seed, and how often they occur. About half of the kinds are off in any one run. */
 interface FaultPlan {
   readonly leaderCrash: number;
+  /** How often a second leader is started on the directory of a live one, whose lock it does not see. */
+  readonly secondLeaders: number;
   readonly workerCrash: number;
   readonly clientCrash: number;
   readonly pause: number;
@@ -118,6 +115,8 @@ export interface SimReport {
   /** Starts that the leader refused, and exits of the leader. */
   readonly refusals: number;
   readonly exits: number;
+  /** Leaders that ended because another had opened their directory. */
+  readonly fenced: number;
 }
 
 /** Faults of the leader's process, for planted bugs. */
@@ -127,11 +126,11 @@ export interface LeaderFaults {
   readonly ignoresFatal?: boolean;
 }
 
-/** Leader, three workers, two clients, their network and the leader's disk, under one seed. */
+/** A leader and at times a second one, three workers, two clients, their network and the leader's disk, under one seed. */
 export class SimulatedCluster {
   private readonly simulation: Simulation;
   private readonly history = new ObservedHistory();
-  private readonly leaderMachine: SimulatedMachine;
+  private readonly leaders: SimulatedLeaders;
   private readonly workerMachines: SimulatedMachine[] = [];
   private readonly clientMachines: SimulatedMachine[] = [];
   private readonly network: SimulatedNetwork;
@@ -140,18 +139,12 @@ export class SimulatedCluster {
   private readonly records: RecordModel;
   private readonly jobs: { readonly main: Jobs; readonly side: Jobs };
   private readonly open = new Set<SubmitOp>();
-  private readonly leaderFaults: LeaderFaults;
   private readonly disk: LeaderDisk;
-  private leaderRef: ActorRef<typeof LeaderActor> | undefined;
-  private leaderCrashes = 0;
   private snapshots = 0;
-  private refusals = 0;
-  private exits = 0;
   private faulty = true;
   private submitted = 0;
 
   constructor(seed: number, leaderFaults: LeaderFaults = {}) {
-    this.leaderFaults = leaderFaults;
     this.simulation = new Simulation(seed);
     this.random = this.simulation.stream('plan');
     this.faultPlan = this.drawFaultPlan();
@@ -161,15 +154,24 @@ export class SimulatedCluster {
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
     this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
-    this.leaderMachine = this.simulation.machine('leader');
     const faults = { cut: this.faultPlan.cutMessage, delayMs: 1 + this.random() * 10 };
-    this.network = new SimulatedNetwork(this.simulation, this.leaderMachine, faults, (message) =>
-      this.observeAssignments(message as ToWorker),
+    this.network = new SimulatedNetwork(this.simulation, faults, (message, { machine, incarnation }) =>
+      this.observe(message as ToWorker | ToClient, `${machine.name}.${incarnation}`),
     );
+    this.leaders = new SimulatedLeaders(this.simulation, {
+      disk: this.disk,
+      network: this.network,
+      records: this.records,
+      random: this.random,
+      limits,
+      ignoresLock: this.faultPlan.secondLeaders > 0,
+      ignoresFatal: leaderFaults.ignoresFatal === true,
+      journalOn: (storage, host) => this.journalOn(storage, host),
+    });
   }
 
   async run(): Promise<SimReport> {
-    this.startLeader();
+    this.leaders.start();
     for (let i = 0; i < WORKERS; i += 1) {
       const machine = this.simulation.machine(`worker${i}`);
       this.workerMachines.push(machine);
@@ -191,25 +193,32 @@ export class SimulatedCluster {
       trace: this.simulation.trace,
       events: this.simulation.events,
       acknowledged: this.history.submits.filter((op) => op.outcome === 'ok').length,
-      leaderCrashes: this.leaderCrashes,
+      leaderCrashes: this.leaders.crashes,
       snapshots: this.snapshots,
       cuts: this.network.cuts,
       diskErrors: this.disk.errors,
-      refusals: this.refusals,
-      exits: this.exits,
+      refusals: this.leaders.refusals,
+      exits: this.leaders.exits,
+      fenced: this.leaders.fenced,
     };
   }
 
-  private observeAssignments(message: ToWorker): void {
-    if (message.kind !== 'assign') return;
-    for (const { job, attempt } of message.items) this.history.assigned(job, attempt, this.simulation.now);
+  /** A message leaves a leader. */
+  private observe(message: ToWorker | ToClient, peer: string): void {
+    if (message.kind === 'assign')
+      for (const { job, attempt } of message.items) this.history.assigned(job, attempt, this.simulation.now);
+    else if (message.kind === 'receipts')
+      for (const { seq, refusal } of message.items)
+        if (refusal !== undefined) this.history.refused(peer, seq);
   }
 
   private drawFaultPlan(): FaultPlan {
     const sometimes = (max: number): number => (this.random() < 0.5 ? 0 : this.random() * max);
     const disk = this.simulation.stream('disk plan');
     const onDisk = (max: number): number => (disk() < 0.6 ? 0 : disk() * max);
-    return {
+    const rivals = this.simulation.stream('second leaders');
+    const secondLeaders = rivals() < 0.7 ? 0 : 1 + rivals() * 3;
+    const plan = {
       leaderCrash: sometimes(4),
       workerCrash: sometimes(4),
       clientCrash: sometimes(1),
@@ -228,6 +237,8 @@ export class SimulatedCluster {
       diskFull: onDisk(2),
       bitFlips: onDisk(3),
     };
+    // Both leaders write to a damaged file, so that its repair would be a second damage.
+    return { ...plan, secondLeaders, bitFlips: secondLeaders > 0 ? 0 : plan.bitFlips };
   }
 
   private drawLimits(): Partial<LeaderLimits> {
@@ -259,81 +270,14 @@ export class SimulatedCluster {
     );
   }
 
-  private startLeader(): void {
-    const host = this.leaderMachine.boot();
-    const machine = this.leaderMachine;
-    const storage = this.disk.open(machine);
-    const walHost = {
-      now: () => host.now(),
-      wallNow: () => host.wallNow(),
-      random: () => host.random(),
-      setTimer: (ms: number, run: () => void) => host.setTimer(ms, run),
-      clearTimer: (timer: unknown) => (timer as { cancel(): void } | undefined)?.cancel(),
-      defer: (run: () => void) => host.soon(run),
-      exit: (code: number) => this.leaderExits(`the log wants to exit with ${code}`),
-    };
-    this.leaderRef = machine.system.spawn(LeaderActor, {
-      args: {
-        host,
-        times,
-        limits: this.faultPlan.limits,
-        openJournal: this.checkStart(this.records.watch(this.journalOn(storage, walHost))),
-        onFatal: (error) => this.leaderExits(error.message),
-      },
-    });
-    this.network.leaderUp(this.leaderRef);
-  }
-
-  private crashLeader(downMs: number): void {
-    if (!this.leaderMachine.alive) return;
-    this.leaderCrashes += 1;
-    this.leaderMachine.crash();
-    this.network.leaderDown();
-    this.disk.cutPower(this.random);
-    this.simulation.at(this.simulation.now + downMs, undefined, () => this.startLeader());
-  }
-
-  /** A leader exits at once when its disk fails, and only then. */
-  private leaderExits(why: string): void {
-    if (!this.leaderMachine.alive || this.leaderFaults.ignoresFatal === true) return;
-    if (!this.disk.isExcused) return this.simulation.problem(`leader: ${why}`);
-    this.exits += 1;
-    this.leaderEnds();
-  }
-
-  private leaderEnds(): void {
-    this.leaderCrashes += 1;
-    this.leaderMachine.crash();
-    this.network.leaderDown();
-    this.disk.leaderExited();
-    this.simulation.at(this.simulation.now + 200, undefined, () => this.startLeader());
-  }
-
-  /** A start is refused only where the disk has failed or is damaged. */
-  private checkStart(open: OpenJournal): OpenJournal {
-    return (reader, done) =>
-      open(reader, (error, journal) => {
-        if (!this.leaderMachine.alive) return;
-        if (journal !== undefined) {
-          this.disk.leaderStarted();
-          return done(null, journal);
-        }
-        if (!this.disk.isExcused)
-          return this.simulation.problem(`a leader does not start: ${error?.message ?? 'no reason'}`);
-        this.refusals += 1;
-        this.disk.repair();
-        this.leaderEnds();
-      });
-  }
-
   private startWorker(machine: SimulatedMachine): void {
     const host = machine.boot();
     const { incarnation } = machine;
     const peer = {
       machine,
       incarnation,
-      lost: () => ref.tell.lost(),
-      reconnect: () => ref.tell.reconnect(),
+      lost: () => ref.tell.connectionLost(),
+      reconnect: () => ref.tell.connected(),
     };
     const isSide = this.faultPlan.twoGroups && machine === this.workerMachines[WORKERS - 1];
     const jobs = isSide ? this.jobs.side : this.jobs.main;
@@ -432,8 +376,8 @@ export class SimulatedCluster {
     const peer = {
       machine,
       incarnation,
-      lost: () => spawned.ref.tell.lost(),
-      reconnect: () => spawned.ref.tell.reconnect(),
+      lost: () => spawned.ref.tell.connectionLost(),
+      reconnect: () => spawned.ref.tell.connected(),
     };
     const spawned: { client: Client; ref: ActorRef<typeof ClientActor> } = spawnClient(
       (definition, ...rest) => machine.system.spawn(definition, ...rest),
@@ -585,22 +529,27 @@ export class SimulatedCluster {
     const someWorker = (): SimulatedMachine =>
       this.workerMachines[Math.floor(this.random() * WORKERS)] as SimulatedMachine;
     const { faultPlan } = this;
-    plan(faultPlan.leaderCrash, () => this.crashLeader(10 + this.random() * 600));
+    plan(faultPlan.leaderCrash, () => this.leaders.cutPower(10 + this.random() * 600));
+    plan(faultPlan.secondLeaders, () => this.leaders.start());
     plan(faultPlan.workerCrash, () => this.crashWorker(someWorker(), 10 + this.random() * 600));
     plan(faultPlan.clientCrash, () =>
       this.crashClient(this.clientMachines[Math.floor(this.random() * CLIENTS)] as SimulatedMachine),
     );
-    plan(faultPlan.pause, () => this.pause(this.random() < 0.3 ? this.leaderMachine : someWorker()));
+    plan(faultPlan.pause, () => {
+      const leader = this.random() < 0.3 ? someOf(this.leaders.machines, this.random) : undefined;
+      this.pause(leader ?? someWorker());
+    });
     plan(faultPlan.diskErrors, () => this.disk.arm());
     plan(faultPlan.diskFull, () => this.disk.fill(20 + this.random() * 300));
     plan(faultPlan.bitFlips, () => {
-      if (!this.leaderMachine.alive) return;
-      this.crashLeader(100);
+      if (this.leaders.machines.length === 0) return;
+      this.leaders.cutPower(100);
       this.disk.flipBit();
     });
     plan(faultPlan.cutAll, () => this.network.cutSome(0.5));
     plan(faultPlan.clockSteps, () => {
-      this.leaderMachine.wallStepMs = CLOCK_STEPS_MS[Math.floor(this.random() * CLOCK_STEPS_MS.length)] ?? 0;
+      const machine = someOf(this.leaders.machines, this.random);
+      if (machine !== undefined) machine.wallStepMs = someOf(CLOCK_STEPS_MS, this.random) ?? 0;
     });
   }
 
@@ -624,10 +573,13 @@ export class SimulatedCluster {
     if (simulation.problems.length > 0) return;
     // Jobs that are in flight or redriven come to their end before the live state is read.
     await simulation.run(simulation.now + 3_000);
-    await simulation.run(simulation.now + HEAL_MS, () => isIdle(liveLeader(this.leaderRef)));
-    const live = liveLeader(this.leaderRef)?.ledger;
+    await simulation.run(simulation.now + HEAL_MS, () => isIdle(this.leaders.current));
+    const live = this.leaders.current?.ledger;
     if (live === undefined) return simulation.problem('the leader does not run after the faults ended');
-    const allowances = { drops: this.drops, restarted: this.leaderCrashes > 0 };
+    const allowances = {
+      drops: this.drops,
+      restarted: this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
+    };
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);
     if (snapshotText(live) !== snapshotText(await this.replayed()))
@@ -693,7 +645,7 @@ function codeOf(error: unknown): string {
 }
 
 /** No live job, and no staged record: a tick that is durable and not yet applied would be a difference. */
-function isIdle(leader: Probe | undefined): boolean {
+function isIdle(leader: LeaderProbe | undefined): boolean {
   if (leader === undefined || !leader.journalWriter.isIdle) return false;
   const { queued, running } = leader.ledger.counts;
   return queued + running === 0;
@@ -706,10 +658,8 @@ const walClock = {
   exit: () => undefined,
 };
 
-/** Reads the live state from outside; the leader's own messages show only parts of it. */
-function liveLeader(ref: ActorRef<typeof LeaderActor> | undefined): Probe | undefined {
-  const cell = (ref as unknown as { cell: { state: { leader: Probe | undefined } } } | undefined)?.cell;
-  return cell?.state.leader;
+function someOf<T>(values: readonly T[], random: () => number): T | undefined {
+  return values[Math.floor(random() * values.length)];
 }
 
 function snapshotText(ledger: Ledger): string {

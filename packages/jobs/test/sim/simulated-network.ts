@@ -1,5 +1,6 @@
 import { type ActorRef, type AnyRef, defineActor } from '@troupe/core';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
+import { routePeerMessages } from '#src/leader/route-peer-messages.js';
 import type { LeaderForClients, LeaderForWorkers, PeerPort } from '#src/protocol/leader-interface.js';
 import type { SimulatedMachine, Simulation } from './simulation.js';
 
@@ -13,12 +14,19 @@ interface Peer {
   reconnect(): void;
 }
 
+/** A leader that accepts connections. */
+interface Endpoint {
+  readonly machine: SimulatedMachine;
+  readonly incarnation: number;
+  readonly ref: ActorRef<typeof LeaderActor>;
+}
+
 /**
  * One connection, ordered both ways. Once broken it loses every message; some time later both ends notice.
  */
 class Connection {
   readonly peer: Peer;
-  leaderIncarnation = 0;
+  endpoint: Endpoint | undefined = undefined;
   ref: AnyRef | undefined = undefined;
   port: PeerPort<never> | undefined = undefined;
   broken = false;
@@ -37,39 +45,37 @@ export interface NetFaults {
   readonly delayMs: number;
 }
 
-/** The network between one leader and its peers. */
+/** The network between leaders and their peers. Several leaders have one address: a peer reaches any of them. */
 export class SimulatedNetwork {
   faults: NetFaults;
   cuts = 0;
   private readonly simulation: Simulation;
-  private readonly leaderMachine: SimulatedMachine;
-  private leader: ActorRef<typeof LeaderActor> | undefined;
+  private endpoints: Endpoint[] = [];
   private readonly random: () => number;
   private readonly connections = new Set<Connection>();
-  private readonly onSent: (message: unknown) => void;
+  private readonly onSent: (message: unknown, peer: Peer) => void;
 
   /** `onSent`: gets every message at the moment it leaves the leader. */
   constructor(
     simulation: Simulation,
-    leaderMachine: SimulatedMachine,
     faults: NetFaults,
-    onSent: (message: unknown) => void = () => undefined,
+    onSent: (message: unknown, peer: Peer) => void = () => undefined,
   ) {
     this.simulation = simulation;
-    this.leaderMachine = leaderMachine;
     this.faults = faults;
     this.onSent = onSent;
     this.random = simulation.stream('net');
   }
 
-  leaderUp(ref: ActorRef<typeof LeaderActor>): void {
-    this.leader = ref;
+  leaderUp(machine: SimulatedMachine, ref: ActorRef<typeof LeaderActor>): void {
+    this.endpoints.push({ machine, incarnation: machine.incarnation, ref });
   }
 
-  /** The leader's machine has crashed: every connection to it breaks. */
-  leaderDown(): void {
-    this.leader = undefined;
-    for (const connection of this.connections) this.break(connection);
+  /** The leader has ended: every connection to it breaks. */
+  leaderDown(machine: SimulatedMachine): void {
+    this.endpoints = this.endpoints.filter((endpoint) => endpoint.machine !== machine);
+    for (const connection of this.connections)
+      if (connection.endpoint?.machine === machine) this.break(connection);
   }
 
   peerDown(machine: SimulatedMachine): void {
@@ -110,14 +116,19 @@ export class SimulatedNetwork {
   ): void {
     this.connections.add(connection);
     this.simulation.at(this.simulation.now + this.delay(), undefined, () => {
-      if (this.leader === undefined || connection.closed) return this.break(connection);
-      connection.leaderIncarnation = this.leaderMachine.incarnation;
-      connection.ref = this.leaderMachine.system.spawn(Session);
+      const { endpoints } = this;
+      // One leader needs no choice, and so no random number.
+      const chosen = endpoints.length < 2 ? 0 : Math.floor(this.random() * endpoints.length);
+      const endpoint = endpoints[chosen];
+      if (endpoint === undefined || connection.closed) return this.break(connection);
+      connection.endpoint = endpoint;
+      connection.ref = endpoint.machine.system.spawn(Session);
       connection.port = {
         ref: connection.ref,
-        write: (message) => {
-          this.onSent(message);
-          this.down(connection, () => port.write(message));
+        offer: (message) => {
+          this.onSent(message, connection.peer);
+          this.down(connection, () => void port.offer(message));
+          return 'accepted';
         },
       };
       this.deliverToLeader(connection, kind, hello);
@@ -125,14 +136,19 @@ export class SimulatedNetwork {
   }
 
   private deliverToLeader(connection: Connection, kind: string, body: unknown): void {
-    if (this.leader === undefined || connection.leaderIncarnation !== this.leaderMachine.incarnation) return;
+    const { endpoint } = connection;
+    if (endpoint === undefined || !isUp(endpoint)) return;
     const name = kind.startsWith('hello') ? 'hello' : 'message';
-    const methods = this.leader.tell as unknown as Record<string, (payload: unknown) => void>;
+    const methods = routePeerMessages(endpoint.ref.tell) as unknown as Record<
+      string,
+      (payload: unknown) => void
+    >;
     methods[kind]?.({ [name]: copyOf(body), port: connection.port });
   }
 
   private up(connection: Connection, deliver: () => void): void {
-    connection.upAt = this.carry(connection, connection.upAt, this.leaderMachine, deliver);
+    // Before the connection is made there is no leader that could be paused.
+    connection.upAt = this.carry(connection, connection.upAt, connection.endpoint?.machine, deliver);
   }
 
   private down(connection: Connection, deliver: () => void): void {
@@ -144,7 +160,7 @@ export class SimulatedNetwork {
   private carry(
     connection: Connection,
     after: number,
-    machine: SimulatedMachine,
+    machine: SimulatedMachine | undefined,
     deliver: () => void,
   ): number {
     if (this.random() < this.faults.cut) this.breakSilently(connection);
@@ -169,9 +185,8 @@ export class SimulatedNetwork {
     connection.broken = true;
     this.cuts += 1;
     this.connections.delete(connection);
-    const { peer, ref } = connection;
-    if (ref !== undefined && connection.leaderIncarnation === this.leaderMachine.incarnation)
-      void this.leaderMachine.system.stop(ref);
+    const { peer, ref, endpoint } = connection;
+    if (ref !== undefined && endpoint !== undefined && isUp(endpoint)) void endpoint.machine.system.stop(ref);
     if (peer.machine.incarnation !== peer.incarnation) return;
     this.simulation.at(this.simulation.now + this.random() * 20, peer.machine, () => peer.lost());
     this.simulation.at(this.simulation.now + 20 + this.random() * 100, peer.machine, () => peer.reconnect());
@@ -180,6 +195,10 @@ export class SimulatedNetwork {
   private delay(): number {
     return 0.05 + this.random() * this.faults.delayMs;
   }
+}
+
+function isUp({ machine, incarnation }: Endpoint): boolean {
+  return machine.incarnation === incarnation;
 }
 
 /** Changes that a peer makes to a message afterwards must not reach the leader. */

@@ -10,7 +10,9 @@ export interface CurrentTask {
   readonly thread: string;
   /** Fires when the task is cancelled or past its time limit. A loop that never awaits uses `cancelled`. */
   readonly signal: AbortSignal;
-  /** The same as `signal.aborted`, read from shared memory: true at once, also in a loop that never awaits. */
+  /**
+   * The same as `signal.aborted`, read from shared memory: true at once, also in a loop that never awaits.
+   */
   readonly cancelled: boolean;
   /** Calls `onProgress` of the caller with a copy of the value. */
   progress(value: unknown): void;

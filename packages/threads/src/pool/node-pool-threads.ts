@@ -96,7 +96,12 @@ class NodePoolThreads implements ExecutorThreads {
   answerSubtask(worker: PoolWorker, id: number, error: Error | null, value: unknown): void {
     const link = this.links.get(worker);
     try {
-      link?.post({ kind: 'subtask-ended', id, error: error === null ? undefined : errorRecord(error), value });
+      link?.post({
+        kind: 'subtask-ended',
+        id,
+        error: error === null ? undefined : errorRecord(error),
+        value,
+      });
     } catch (refusal) {
       link?.post({ kind: 'subtask-ended', id, error: errorRecord(refusal), value: undefined });
     }
@@ -110,7 +115,7 @@ class NodePoolThreads implements ExecutorThreads {
 
   private onEnd(worker: PoolWorker, error: Error): void {
     const link = this.links.get(worker);
-    // What it has reported counts, also if it ended right after.
+    // Its reports count, also if it ended right after them.
     link?.drain();
     this.reports.ended(worker, error);
     this.links.delete(worker);

@@ -217,7 +217,13 @@ export class ThreadLink {
     if (task === undefined) return;
     this.release(slot);
     if (ended?.kind === 'threw') this.reports.finished(this.worker, task, taskError(task, ended), undefined);
-    else this.reports.finished(this.worker, task, null, ended === undefined ? this.inline(kind, at) : ended.value);
+    else
+      this.reports.finished(
+        this.worker,
+        task,
+        null,
+        ended === undefined ? this.inline(kind, at) : ended.value,
+      );
   }
 
   private inline(kind: number, at: number): unknown {
@@ -266,7 +272,12 @@ export class ThreadLink {
 function taskError(task: PoolTask, { error, known }: Extract<FromThread, { kind: 'threw' }>): Error {
   const original = errorOf(error);
   if (known === 'unknown-task') {
-    return new TaskUnknownError(task.target.module, task.name, String(error.fields['problem']), original.cause);
+    return new TaskUnknownError(
+      task.target.module,
+      task.name,
+      String(error.fields['problem']),
+      original.cause,
+    );
   }
   if (known === 'not-cloneable') return new NotCloneableError('the result', original);
   return new TaskFailedError(task.name, original);

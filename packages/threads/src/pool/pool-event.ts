@@ -1,7 +1,12 @@
 /** Something that happened in a pool. `task` is the name of its export, `thread` the name of a thread. */
 export type PoolEvent =
   | { readonly kind: 'thread-started'; readonly pool: string; readonly thread: string }
-  | { readonly kind: 'thread-start-failed'; readonly pool: string; readonly thread: string; readonly error: Error }
+  | {
+      readonly kind: 'thread-start-failed';
+      readonly pool: string;
+      readonly thread: string;
+      readonly error: Error;
+    }
   | {
       /** `error` is there if the pool did not end the thread itself. */
       readonly kind: 'thread-ended';

@@ -1,3 +1,5 @@
+import type { ResourceLimits } from 'node:worker_threads';
+import { OptionError } from '@troupe/core';
 import {
   callback,
   checkOptions,
@@ -9,10 +11,8 @@ import {
   text,
   wholeNumber,
 } from '@troupe/core/option-check';
-import { OptionError } from '@troupe/core';
-import type { ResourceLimits } from 'node:worker_threads';
-import type { PoolEvent } from './pool-event.js';
 import type { MachineSettings, PoolSize } from './machine/pool-machine.js';
+import type { PoolEvent } from './pool-event.js';
 
 /** The reaction of a full pool. */
 export type Fallback = 'abort' | 'discard' | 'caller-runs' | 'wait';
@@ -31,9 +31,9 @@ export interface PoolOptions {
   /** A thread above `minThreads` ends after this time without a task. Default: 60,000. */
   readonly idleMs?: number | undefined;
   /**
-   * For a task that finds the pool full. `abort` (default) refuses it with ERR_POOL_FULL; `discard` drops it and
-   * reports it; `caller-runs` runs it in the calling thread; `wait` keeps it until there is room, up to 64 times
-   * the size of the queue.
+   * For a task that finds the pool full. `abort` (default) refuses it with ERR_POOL_FULL; `discard` drops
+   * it and reports it; `caller-runs` runs it in the calling thread; `wait` keeps it until there is room, up
+   * to 64 times the size of the queue.
    */
   readonly fallback?: Fallback | undefined;
   /** How long a cancelled task may go on before its thread is ended. Default: 100. */

@@ -10,8 +10,8 @@ export interface TaskTarget {
 }
 
 /**
- * Stages of a task, in order. Waiting: accepted, outside of the full queue. Queued: in the queue, perhaps sent
- * ahead to a thread. Active: given to a thread, or begun there. Ended: counted.
+ * Stages of a task, in order. Waiting: accepted, outside of the full queue. Queued: in the queue, perhaps
+ * sent ahead to a thread. Active: given to a thread, or begun there. Ended: counted.
  */
 export type TaskStage = 'new' | 'waiting' | 'queued' | 'active' | 'ended';
 
@@ -33,7 +33,9 @@ export class PoolTask {
   next: PoolTask | undefined;
   /** Subtasks that this task waits for. */
   openChildren = 0;
-  /** Set once the caller has its answer while the thread is still at work: this is then how the end counts. */
+  /**
+   * Set once the caller has its answer while the thread is still at work: this is then how the end counts.
+   */
   abandoned: TaskEnd | undefined;
 
   args: readonly unknown[];
@@ -71,7 +73,8 @@ export class PoolTask {
   /** The tasks that wait for this one, outermost first, and this one. */
   get path(): readonly string[] {
     const path: string[] = [];
-    for (let task: PoolTask | undefined = this; task !== undefined; task = task.parent) path.unshift(task.name);
+    for (let task: PoolTask | undefined = this; task !== undefined; task = task.parent)
+      path.unshift(task.name);
     return path;
   }
 }

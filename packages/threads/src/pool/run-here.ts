@@ -1,16 +1,17 @@
 import { ThrownValueError } from '@troupe/core';
 import { findNotCloneable } from '../thread/find-not-cloneable.js';
+import { transferListOf } from '../value/transfer.js';
 import { type CurrentTask, runInTask } from './current-task.js';
 import { TaskCancelledError, TaskFailedError, TaskTimeoutError, TaskUnknownError } from './pool-errors.js';
 import type { PoolPorts } from './pool-ports.js';
 import type { PoolTask } from './pool-task.js';
 import { moduleTasks, type Submit } from './task-modules.js';
 import { findFunction, isAsyncIterable } from './thread-side/find-function.js';
-import { transferOf } from './transferring.js';
 
 /**
  * `caller-runs`: the task in the thread of its caller, with what it would find in a thread: copies of its
- * arguments, `currentTask()`, its signal and its time limit. A limit answers the caller; it cannot end the code.
+ * arguments, `currentTask()`, its signal and its time limit. A limit answers the caller; it cannot end the
+ * code.
  */
 export async function runHere(task: PoolTask, ports: PoolPorts, submit: Submit): Promise<unknown> {
   const run = await findFunction(task.target, ports.importModule);
@@ -20,9 +21,7 @@ export async function runHere(task: PoolTask, ports: PoolPorts, submit: Submit):
   const limit = limitOf(task, ports, controller);
   try {
     const result = await Promise.race([callWith(context, run, args, task.name), limit.passed]);
-    if (isAsyncIterable(result)) return result;
-    const { value, list } = transferOf(result);
-    return cloneOf(value, 'the result', list);
+    return isAsyncIterable(result) ? result : cloneOf(result, 'the result', transferListOf(result));
   } finally {
     limit.disarm();
   }

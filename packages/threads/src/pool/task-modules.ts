@@ -11,7 +11,10 @@ export type TaskResult<R> = [R] extends [never]
 
 declare const signature: unique symbol;
 
-/** A function of a module, to be run by a pool: called directly, or given to `submit`, `trySubmit` and `post`. */
+/**
+ * A function of a module, to be run by a pool: called directly, or given to `submit`, `trySubmit` and
+ * `post`.
+ */
 export interface Task<A extends readonly unknown[], R> {
   (...args: A): TaskResult<R>;
   /** Of the compiler only. */
@@ -20,11 +23,9 @@ export interface Task<A extends readonly unknown[], R> {
 
 /** The functions that a module exports, as tasks. Safe to await: there is no `then`. */
 export type Tasks<M> = {
-  readonly [K in keyof M as M[K] extends (...args: never[]) => unknown ? Exclude<K, 'then' | 'with'> : never]: M[K] extends (
-    ...args: infer A
-  ) => infer R
-    ? Task<A, R>
-    : never;
+  readonly [K in keyof M as M[K] extends (...args: never[]) => unknown
+    ? Exclude<K, 'then' | 'with'>
+    : never]: M[K] extends (...args: infer A) => infer R ? Task<A, R> : never;
 } & {
   /** The same functions, with options for their calls. */
   with(options: TaskOptions): Tasks<M>;
@@ -91,6 +92,7 @@ function tasksWith<M>(targets: TaskTargets, options: TaskOptions, submit: Submit
 
 function moduleUrl(module: URL | string): string {
   const url = String(module);
-  if (!URL.canParse(url)) throw new OptionError('module', module, 'needed an absolute URL: new URL(…, import.meta.url)');
+  if (!URL.canParse(url))
+    throw new OptionError('module', module, 'needed an absolute URL: new URL(…, import.meta.url)');
   return url;
 }

@@ -1,5 +1,12 @@
-import { abortSignal, array, callback, checkOptions, numberAbove, wholeNumber } from '@troupe/core/option-check';
 import type { TransferListItem } from 'node:worker_threads';
+import {
+  abortSignal,
+  array,
+  callback,
+  checkOptions,
+  numberAbove,
+  wholeNumber,
+} from '@troupe/core/option-check';
 
 /** Options of one call, given by `tasks.with(…)`. */
 export interface TaskOptions {
@@ -9,7 +16,9 @@ export interface TaskOptions {
   readonly signal?: AbortSignal | undefined;
   /** Tasks of higher priority run first; among equals the first submitted. Default: 0. */
   readonly priority?: number | undefined;
-  /** The time from the call to the end of the task. A thread that is stuck beyond it is ended and replaced. */
+  /**
+   * The time from the call to the end of the task. A thread that is stuck beyond it is ended and replaced.
+   */
   readonly withinMs?: number | undefined;
   /** Gets the values of `currentTask().progress(value)`, in order, before the task ends. */
   readonly onProgress?: ((value: unknown) => void) | undefined;

@@ -17,18 +17,26 @@ import { checkedSize, type PoolOptions, type PoolSettings, poolSettings } from '
 import type { ExecutorThreads, PoolPorts, PoolThreadReports, SubtaskRequest } from './pool-ports.js';
 import { PoolTask, type TaskEnd } from './pool-task.js';
 import { runHere } from './run-here.js';
-import { callOf, moduleTasks, type Submit, type Task, type TaskCall, type TaskResult, type Tasks } from './task-modules.js';
+import {
+  callOf,
+  moduleTasks,
+  type Submit,
+  type Task,
+  type TaskCall,
+  type TaskResult,
+  type Tasks,
+} from './task-modules.js';
 import { TaskStream } from './task-stream.js';
 
-/** What became of a posted task. */
+/** The fate of a posted task. */
 export type PostResult = 'started' | 'queued' | 'waiting' | 'ran-here' | 'discarded';
 
 const withinRules = { withinMs: numberAbove(0) };
 
 /**
- * Runs functions of modules on threads. A task goes to an idle thread, else to a new one below the maximum, else
- * into the queue, else to the fallback. Everything that calls code of the user is deferred until the state of the
- * pool is consistent, so that this code may call the pool again.
+ * Runs functions of modules on threads. A task goes to an idle thread, else to a new one below the maximum,
+ * else into the queue, else to the fallback. Everything that calls code of the user is deferred until the
+ * state of the pool is consistent, so that this code may call the pool again.
  */
 export class ThreadPoolExecutor implements AsyncDisposable {
   readonly name: string;
@@ -82,7 +90,9 @@ export class ThreadPoolExecutor implements AsyncDisposable {
     return this.submitCall(callOf(task), args, undefined) as TaskResult<R>; // Task carries both types
   }
 
-  /** As `submit`, if a thread or the queue takes the task at once; else undefined, and no fallback is used. */
+  /**
+   * As `submit`, if a thread or the queue takes the task at once; else undefined, and no fallback is used.
+   */
   trySubmit<A extends readonly unknown[], R>(task: Task<A, R>, ...args: A): TaskResult<R> | undefined {
     const { target, options } = callOf(task);
     const made = new PoolTask(target, args, options);
@@ -115,8 +125,8 @@ export class ThreadPoolExecutor implements AsyncDisposable {
   }
 
   /**
-   * Accepts nothing more and resolves when everything accepted has ended: `drained`. After `withinMs` the rest is
-   * killed: `killed`.
+   * Accepts nothing more and resolves when everything accepted has ended: `drained`. After `withinMs` the
+   * rest is killed: `killed`.
    */
   async shutdown(options: { readonly withinMs?: number | undefined } = {}): Promise<'drained' | 'killed'> {
     checkOptions('shutdown options', options, withinRules);
@@ -127,7 +137,10 @@ export class ThreadPoolExecutor implements AsyncDisposable {
     return 'killed';
   }
 
-  /** Ends every thread at once; every task that has not ended is rejected. Resolves when the threads are gone. */
+  /**
+   * Ends every thread at once; every task that has not ended is rejected. Resolves when the threads are
+   * gone.
+   */
   async kill(): Promise<void> {
     for (const task of this.machine.kill()) {
       this.disarm(task);
@@ -145,7 +158,9 @@ export class ThreadPoolExecutor implements AsyncDisposable {
     return new Promise((resolve) => {
       const { withinMs } = options;
       const timer =
-        withinMs === undefined ? undefined : this.host.setTimer(withinMs, () => resolve(this.state === 'shut-down'));
+        withinMs === undefined
+          ? undefined
+          : this.host.setTimer(withinMs, () => resolve(this.state === 'shut-down'));
       this.terminationWaiters.push(() => {
         timer?.cancel();
         resolve(true);
@@ -160,7 +175,11 @@ export class ThreadPoolExecutor implements AsyncDisposable {
 
   // --- acceptance ---
 
-  private submitCall({ target, options }: TaskCall, args: readonly unknown[], parent: PoolTask | undefined): unknown {
+  private submitCall(
+    { target, options }: TaskCall,
+    args: readonly unknown[],
+    parent: PoolTask | undefined,
+  ): unknown {
     const task = new PoolTask(target, args, options, parent);
     const promise = promiseOf(task);
     const refusal = this.accept(task);
@@ -243,7 +262,9 @@ export class ThreadPoolExecutor implements AsyncDisposable {
     task.stopListening = undefined;
   }
 
-  /** The caller has its answer now. A thread at work gets a grace to react to its signal, then it is ended. */
+  /**
+   * The caller has its answer now. A thread at work gets a grace to react to its signal, then it is ended.
+   */
   private giveUp(task: PoolTask, end: TaskEnd, errorAt: (stage: string) => Error): void {
     if (task.worker !== undefined) this.threads.drain(task.worker);
     if (task.stage === 'ended' || task.abandoned !== undefined) return;
@@ -284,7 +305,12 @@ export class ThreadPoolExecutor implements AsyncDisposable {
   }
 
   private finished(worker: PoolWorker, task: PoolTask, error: Error | null, value: unknown): void {
-    const isCounted = this.machine.finished(worker, task, error === null ? 'completed' : 'failed', this.host.now());
+    const isCounted = this.machine.finished(
+      worker,
+      task,
+      error === null ? 'completed' : 'failed',
+      this.host.now(),
+    );
     if (!isCounted) return;
     if (task.abandoned !== undefined) {
       this.disarm(task);
@@ -377,7 +403,10 @@ export class ThreadPoolExecutor implements AsyncDisposable {
     if (this.events.isWanted(event)) this.deferred.push(() => this.events.publish(event));
   }
 
-  /** Runs the deferred actions, once the pool is consistent. They may call the pool: what they defer runs too. */
+  /**
+   * Runs the deferred actions, once the pool is consistent. They may call the pool: what they defer runs
+   * too.
+   */
   private settle(): void {
     if (this.isActing || this.deferred.length === 0) return;
     this.isActing = true;

@@ -1,6 +1,6 @@
-import type { PoolEvent } from '#src/pool/pool-event.js';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { PoolEvent } from '#src/pool/pool-event.js';
 import { PoolRig, turns } from './pool-rig.js';
 
 const holes = suite('holes of the design');
@@ -37,18 +37,21 @@ holes('a task that arrives while its thread is being ended gets a new thread', a
   assert.is(await result, 'b');
 });
 
-holes('a thread that dies during shutdown is replaced until the queue is empty, then the pool has ended', async () => {
-  const rig = new PoolRig({ maxThreads: 1 });
-  const results = [rig.tasks.a(), rig.tasks.b()].map(codeOf);
-  rig.up();
-  const ended = rig.pool.shutdown();
-  rig.threads.endThread('a', Object.assign(new Error('gone'), { code: 'ERR_THREAD_ENDED' }));
-  assert.is(rig.pool.state, 'shutting-down');
-  rig.up().finish('b');
-  rig.threads.endEnding();
-  assert.equal(await Promise.all(results), ['ERR_THREAD_ENDED', { value: 'b' }]);
-  assert.equal([await ended, rig.pool.state], ['drained', 'shut-down']);
-});
+holes(
+  'a thread that dies during shutdown is replaced until the queue is empty, then the pool has ended',
+  async () => {
+    const rig = new PoolRig({ maxThreads: 1 });
+    const results = [rig.tasks.a(), rig.tasks.b()].map(codeOf);
+    rig.up();
+    const ended = rig.pool.shutdown();
+    rig.threads.endThread('a', Object.assign(new Error('gone'), { code: 'ERR_THREAD_ENDED' }));
+    assert.is(rig.pool.state, 'shutting-down');
+    rig.up().finish('b');
+    rig.threads.endEnding();
+    assert.equal(await Promise.all(results), ['ERR_THREAD_ENDED', { value: 'b' }]);
+    assert.equal([await ended, rig.pool.state], ['drained', 'shut-down']);
+  },
+);
 
 holes('a thread that cannot be created is reported, and the task goes to a thread that exists', async () => {
   const rig = new PoolRig({ maxThreads: 2 });
@@ -93,7 +96,12 @@ holes('tasks of threads that end before they are up do not wait for ever', async
   assert.is(rig.pool.counters.failed, 3);
 });
 
-for (const options of [{ maxThreads: 0 }, { minThreads: 2, maxThreads: 1 }, { maxQueue: 0 }, { idleMs: -1 }]) {
+for (const options of [
+  { maxThreads: 0 },
+  { minThreads: 2, maxThreads: 1 },
+  { maxQueue: 0 },
+  { idleMs: -1 },
+]) {
   holes(`${JSON.stringify(options)} is refused`, () => {
     assert.throws(
       () => new PoolRig(options),
@@ -172,19 +180,22 @@ holes('the growth order is: idle thread, new thread, queue, fallback', () => {
   );
 });
 
-holes('all idle threads time out together: those above the minimum end, and a task of that moment runs', async () => {
-  const rig = new PoolRig({ minThreads: 1, maxThreads: 4, idleMs: 10 });
-  const first = [rig.tasks.a(), rig.tasks.b(), rig.tasks.c(), rig.tasks.d()];
-  rig.up();
-  for (const name of ['a', 'b', 'c', 'd']) rig.finish(name);
-  await Promise.all(first);
-  rig.advance(10);
-  assert.is(rig.pool.counters.threads, 1);
-  const result = rig.tasks.a();
-  rig.threads.endEnding();
-  rig.finish('a');
-  assert.is(await result, 'a');
-});
+holes(
+  'all idle threads time out together: those above the minimum end, and a task of that moment runs',
+  async () => {
+    const rig = new PoolRig({ minThreads: 1, maxThreads: 4, idleMs: 10 });
+    const first = [rig.tasks.a(), rig.tasks.b(), rig.tasks.c(), rig.tasks.d()];
+    rig.up();
+    for (const name of ['a', 'b', 'c', 'd']) rig.finish(name);
+    await Promise.all(first);
+    rig.advance(10);
+    assert.is(rig.pool.counters.threads, 1);
+    const result = rig.tasks.a();
+    rig.threads.endEnding();
+    rig.finish('a');
+    assert.is(await result, 'a');
+  },
+);
 
 holes('an idle time of a fraction of a millisecond is not rounded down to none', () => {
   const rig = new PoolRig({ idleMs: 0.75 });
@@ -204,28 +215,31 @@ holes('trySubmit starts or queues a task, or does nothing, without a look before
   assert.is(rig.pool.counters.rejected, 0, 'and no fallback is used');
 });
 
-holes('a task that would wait for its own pool, while every thread does, is refused with the path', async () => {
-  const rig = new PoolRig({ maxThreads: 2 });
-  const request = (id: number, name: string) => ({
-    id,
-    target: { module: 'file:///rig.js', export: name },
-    args: [],
-    options: {},
-  });
-  const results = [rig.tasks.a(), rig.tasks.b()];
-  rig.up();
-  rig.threads.submitFrom('a', request(1, 'c'));
-  await turns();
-  assert.equal(rig.threads.answers, [], 'b can still end, so this one waits');
-  rig.threads.submitFrom('b', request(2, 'd'));
-  await turns();
-  const { id, error } = rig.threads.answers[0] ?? {};
-  assert.equal([id, Reflect.get(error ?? {}, 'code')], [2, 'ERR_POOL_CYCLE']);
-  assert.equal(Reflect.get(error ?? {}, 'path'), ['b', 'd']);
-  rig.finish('b');
-  rig.finish('c');
-  rig.finish('a');
-  assert.equal(await Promise.all(results), ['a', 'b']);
-});
+holes(
+  'a task that would wait for its own pool, while every thread does, is refused with the path',
+  async () => {
+    const rig = new PoolRig({ maxThreads: 2 });
+    const request = (id: number, name: string) => ({
+      id,
+      target: { module: 'file:///rig.js', export: name },
+      args: [],
+      options: {},
+    });
+    const results = [rig.tasks.a(), rig.tasks.b()];
+    rig.up();
+    rig.threads.submitFrom('a', request(1, 'c'));
+    await turns();
+    assert.equal(rig.threads.answers, [], 'b can still end, so this one waits');
+    rig.threads.submitFrom('b', request(2, 'd'));
+    await turns();
+    const { id, error } = rig.threads.answers[0] ?? {};
+    assert.equal([id, Reflect.get(error ?? {}, 'code')], [2, 'ERR_POOL_CYCLE']);
+    assert.equal(Reflect.get(error ?? {}, 'path'), ['b', 'd']);
+    rig.finish('b');
+    rig.finish('c');
+    rig.finish('a');
+    assert.equal(await Promise.all(results), ['a', 'b']);
+  },
+);
 
 holes.run();

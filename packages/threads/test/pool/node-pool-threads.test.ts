@@ -54,7 +54,10 @@ threads('the error of a task has the name, text, code, fields and cause of the o
   await using rig = open();
   const error = await rig.tasks.fail('too far').catch((reason: unknown) => reason as Error);
   const cause = (error as Error).cause as RangeError & { code: string; at: unknown };
-  assert.equal([Reflect.get(error as Error, 'code'), (error as Error).message], ['ERR_TASK_FAILED', 'fail: too far']);
+  assert.equal(
+    [Reflect.get(error as Error, 'code'), (error as Error).message],
+    ['ERR_TASK_FAILED', 'fail: too far'],
+  );
   assert.equal([cause.name, cause.code, cause.at], ['RangeError', 'E_TEST', { line: 3 }]);
   assert.match(cause.stack ?? '', /pool-tasks/);
   assert.is((cause.cause as Error).message, 'below');
@@ -134,19 +137,27 @@ threads('a time limit ends a stuck thread, and the tasks behind it run on the ne
   assert.equal([rig.pool.counters.failed, rig.pool.counters.completed], [1, 2]);
 });
 
-threads('process.exit, an error outside of the task and a full heap end one task and one thread each', async () => {
-  const events: PoolEvent[] = [];
-  const resourceLimits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 };
-  await using rig = open({ resourceLimits, onEvent: (event) => void events.push(event) });
-  const results = [rig.tasks.exit(3), rig.tasks.throwOutside(), rig.tasks.allocate(), rig.tasks.echo('last')];
-  assert.equal(await Promise.all(results.map(codeOf)), [
-    'ERR_THREAD_ENDED',
-    'ERR_THREAD_ENDED',
-    'ERR_THREAD_MEMORY',
-    { value: 'last' },
-  ]);
-  assert.is(events.filter((event) => event.kind === 'thread-ended' && event.error !== undefined).length, 3);
-});
+threads(
+  'process.exit, an error outside of the task and a full heap end one task and one thread each',
+  async () => {
+    const events: PoolEvent[] = [];
+    const resourceLimits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 };
+    await using rig = open({ resourceLimits, onEvent: (event) => void events.push(event) });
+    const results = [
+      rig.tasks.exit(3),
+      rig.tasks.throwOutside(),
+      rig.tasks.allocate(),
+      rig.tasks.echo('last'),
+    ];
+    assert.equal(await Promise.all(results.map(codeOf)), [
+      'ERR_THREAD_ENDED',
+      'ERR_THREAD_ENDED',
+      'ERR_THREAD_MEMORY',
+      { value: 'last' },
+    ]);
+    assert.is(events.filter((event) => event.kind === 'thread-ended' && event.error !== undefined).length, 3);
+  },
+);
 
 threads('items of an AsyncIterable arrive in order, and the thread is at most a window ahead', async () => {
   await using rig = open();

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { threadId } from 'node:worker_threads';
-import { currentTask, transferring } from '@troupe/threads';
+import { currentTask, transfer } from '@troupe/threads';
 
 export const notAFunction = 7;
 
@@ -21,7 +21,7 @@ export function lengthOf(buffer: ArrayBuffer): number {
 
 export function makeBytes(length: number): Uint8Array {
   const bytes = new Uint8Array(length).fill(7);
-  return transferring(bytes, [bytes.buffer]);
+  return transfer(bytes, [bytes.buffer]);
 }
 
 export function increment(counter: Int32Array): void {
@@ -29,7 +29,10 @@ export function increment(counter: Int32Array): void {
 }
 
 export function fail(message: string): never {
-  throw Object.assign(new RangeError(message, { cause: new Error('below') }), { code: 'E_TEST', at: { line: 3 } });
+  throw Object.assign(new RangeError(message, { cause: new Error('below') }), {
+    code: 'E_TEST',
+    at: { line: 3 },
+  });
 }
 
 export function throwText(): never {

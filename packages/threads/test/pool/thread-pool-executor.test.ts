@@ -182,7 +182,11 @@ pools('a running task that is cancelled gets its signal, then its thread ends an
   abort.abort();
   assert.is(await result, 'ERR_TASK_CANCELLED', 'the caller does not wait for the thread');
   assert.is(rig.threads.cancelled[0]?.name, 'a');
-  assert.equal([rig.pool.counters.cancelled, rig.pool.counters.active], [0, 1], 'it counts when it has ended');
+  assert.equal(
+    [rig.pool.counters.cancelled, rig.pool.counters.active],
+    [0, 1],
+    'it counts when it has ended',
+  );
   rig.advance(50);
   rig.threads.endEnding();
   rig.up().finish('b');

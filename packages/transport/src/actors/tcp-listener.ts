@@ -1,17 +1,24 @@
-import { type Actor, defineActor, type LaterReply, type ProtocolContext } from '@troupe/core';
+import {
+  type Actor,
+  type AnyRef,
+  defineActor,
+  type LaterReply,
+  type ProtocolContext,
+  type SupervisionPolicy,
+} from '@troupe/core';
 import type { IdentityStore } from '../access/identity-store.js';
-import { Listener, type ListenerOptions } from '../listener/listener.js';
+import type { Connection } from '../connection/connection.js';
+import { Listener, type ListenerOptions, type ListenerUsage } from '../listener/listener.js';
 import type { Address, ListenTls } from '../net/net-interface.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
-import type { ConnectionReceiver } from './connection-messages.js';
-import { attachConnectionActor } from './inbound-delivery.js';
-import { TcpConnection } from './tcp-connection.js';
+import type { MakeSession } from './connection-events.js';
+import { openSession, spawnTemporary } from './open-session.js';
 
 export interface TcpListenerArgs
   extends Omit<ListenerOptions, 'net' | 'clock' | 'onConnection' | 'onListening'> {
-  /** Receives the events of all connections. */
-  readonly receiver: ConnectionReceiver;
+  /** Makes the session of every peer whose handshake is done. */
+  readonly session: MakeSession;
   /** Real sockets and real time, unless given. */
   readonly net?: ListenerOptions['net'] | undefined;
   readonly clock?: ListenerOptions['clock'] | undefined;
@@ -21,8 +28,11 @@ export interface TcpListenerProtocol {
   /** The bound address, as soon as it is known. */
   address(): Address;
   connections(): number;
+  /** The part of the limits in use. */
+  usage(): ListenerUsage;
   renewIdentities(identities: IdentityStore): void;
-  renewTls(tls: ListenTls): void;
+  /** For new connections. Replies with the error of a certificate that cannot be used: it changes nothing. */
+  renewTls(tls: ListenTls): Error | null;
   /** Replies when all connections are closed. */
   drain(graceMs: number): 'drained';
   bound(address: Address): void;
@@ -31,19 +41,31 @@ export interface TcpListenerProtocol {
 
 interface State {
   readonly args: TcpListenerArgs;
+  readonly sessions: Map<AnyRef['id'], Connection>;
   listener: Listener | null;
   address: Address | null;
   waiting: LaterReply<Address>[];
 }
 
+const NO_USAGE: ListenerUsage = { connections: 0, unauthenticated: 0, gatheredBytes: 0 };
+
+/** A session that fails ends alone. */
+const SUPERVISION: SupervisionPolicy = { decide: () => 'stop' };
+
 /**
- * Listens, and spawns a child TcpConnection for every peer after its handshake. An address that cannot be
- * bound is a failure of this actor; by default its parent restarts it.
+ * Listens, and has a session as its child for every peer after its handshake. The end of a session closes its
+ * connection. An address that cannot be bound is a failure of this actor; by default its parent restarts it.
  */
 export const TcpListener: Actor<TcpListenerProtocol, TcpListenerArgs> = defineActor.of<TcpListenerProtocol>()(
   'tcp-listener',
   {
-    state: (args: TcpListenerArgs): State => ({ args, listener: null, address: null, waiting: [] }),
+    state: (args: TcpListenerArgs): State => ({
+      args,
+      sessions: new Map(),
+      listener: null,
+      address: null,
+      waiting: [],
+    }),
     handlers: {
       address(ctx) {
         const reply = ctx.later<Address>();
@@ -52,11 +74,17 @@ export const TcpListener: Actor<TcpListenerProtocol, TcpListenerArgs> = defineAc
         return reply;
       },
       connections: (ctx) => ctx.state.listener?.connections ?? 0,
+      usage: (ctx) => ctx.state.listener?.usage ?? NO_USAGE,
       renewIdentities(ctx, identities) {
         ctx.state.listener?.renewIdentities(identities);
       },
       renewTls(ctx, tls) {
-        ctx.state.listener?.renewTls(tls);
+        try {
+          ctx.state.listener?.renewTls(tls);
+          return null;
+        } catch (error) {
+          return error as Error;
+        }
       },
       drain(ctx, graceMs) {
         const reply = ctx.later<'drained'>();
@@ -72,8 +100,13 @@ export const TcpListener: Actor<TcpListenerProtocol, TcpListenerArgs> = defineAc
         throw error;
       },
     },
+    supervise: SUPERVISION,
     started: (ctx) => {
       ctx.state.listener = openListener(ctx);
+    },
+    terminated(ctx, { ref }) {
+      ctx.state.sessions.get(ref.id)?.close();
+      ctx.state.sessions.delete(ref.id);
     },
     restarting: (ctx) => ctx.state.listener?.close(),
     stopping: (ctx) =>
@@ -85,17 +118,23 @@ export const TcpListener: Actor<TcpListenerProtocol, TcpListenerArgs> = defineAc
 );
 
 function openListener(ctx: ProtocolContext<TcpListenerProtocol, State>): Listener {
-  const { receiver, net = nodeNet, clock = nodeClock, ...options } = ctx.state.args;
-  const { self } = ctx;
+  const { session, net = nodeNet, clock = nodeClock, ...options } = ctx.state.args;
+  const { self, state } = ctx;
+  const spawn = spawnTemporary(ctx.spawn.bind(ctx));
   return new Listener({
     ...options,
     net,
     clock,
     onListening: (address) => self.tell.bound(address),
     onConnection: (connection) =>
-      attachConnectionActor(connection, receiver, (inbound) =>
-        ctx.spawn(TcpConnection, { args: { connection, inbound }, restart: 'temporary' }),
-      ),
+      openSession(connection, session, {
+        spawn,
+        onOpened: (ref) => {
+          state.sessions.set(ref.id, connection);
+          ctx.watch(ref);
+        },
+        onFailed: (error) => self.tell.failed(error),
+      }),
     onEvent: (event) => {
       options.onEvent?.(event);
       if (event.kind === 'failed') self.tell.failed(event.error);

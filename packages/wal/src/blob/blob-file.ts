@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { WalHost } from '../host/wal-host.js';
+import { yieldToLoop } from '../host/yield-to-loop.js';
 import { type Coroutine, call, runCoroutine, startCall } from '../storage/coroutine.js';
 import { readAt, removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
@@ -37,11 +38,6 @@ export function* writeBlob(
   }
   yield* call<void>((done) => storage.close(file, done));
   return { sha256: hash.digest('hex'), bytes: bytes.length };
-}
-
-function yieldToLoop(host: WalHost, run: () => void): void {
-  if (host.later === undefined) host.setTimer(0, run, true);
-  else host.later(run);
 }
 
 function* writeAndSync(storage: Storage, file: StorageFile, bytes: Uint8Array): Coroutine<void> {

@@ -20,8 +20,18 @@ export interface RecordCodec {
     type: number,
     blob: BlobRef | undefined,
   ): number;
-  /** Visits `count` records that fill [from, to) exactly, or throws RecordFormatError. */
-  decode(body: Buffer, from: number, to: number, firstLsn: number, count: number, visit: RecordVisitor): void;
+  /**
+   * Visits `count` records from `from` on and returns the offset after the last of them, or throws
+   * RecordFormatError: at a record that is none or that ends after `to`.
+   */
+  decode(
+    body: Buffer,
+    from: number,
+    to: number,
+    firstLsn: number,
+    count: number,
+    visit: RecordVisitor,
+  ): number;
 }
 
 /** The body passed its CRC but is not a list of records: a bug of the writer, or a newer writer. */

@@ -66,6 +66,7 @@ export class LogEngine {
     this.markWriter = new MarkWriter(storage, host, {
       mark,
       committer: options.committer,
+      fence,
       onFatal: options.onFatal,
     });
     this.rotator = new SegmentRotator(storage, host, this.manifestFile, {

@@ -3,12 +3,14 @@
 import type { RecordVisitor } from '../codec/record-codec.js';
 import type { Committer } from '../commit/committer.js';
 import type { SnapshotEntry } from '../format/manifest.js';
+import type { WalHost } from '../host/wal-host.js';
+import { yieldToLoop } from '../host/yield-to-loop.js';
 import type { ManifestFile } from '../manifest/manifest-file.js';
 import { manifestForReaders } from '../manifest/manifest-for-readers.js';
 import { replaySegments } from '../recovery/replay-segments.js';
 import { restoreSnapshot } from '../snapshot/build-snapshot.js';
 import type { Fold } from '../snapshot/state-fold.js';
-import type { Coroutine } from '../storage/coroutine.js';
+import type { Call, Coroutine } from '../storage/coroutine.js';
 import type { Storage } from '../storage/storage.js';
 
 export interface ReplayRange {
@@ -22,9 +24,11 @@ export class LogReader {
   private readonly storage: Storage;
   private readonly manifestFile: ManifestFile;
   private readonly committer: Committer;
+  private readonly pause: Call<void>;
 
-  constructor(storage: Storage, manifestFile: ManifestFile, committer: Committer) {
+  constructor(storage: Storage, host: WalHost, manifestFile: ManifestFile, committer: Committer) {
     this.storage = storage;
+    this.pause = (done) => yieldToLoop(host, () => done(null));
     this.manifestFile = manifestFile;
     this.committer = committer;
   }
@@ -45,7 +49,7 @@ export class LogReader {
     const from = range.from ?? (this.snapshot?.lsn ?? this.firstLsn - 1) + 1;
     const to = Math.min(range.to ?? this.durableLsn, this.durableLsn);
     const manifest = manifestForReaders(this.manifestFile.manifest, this.committer);
-    yield* replaySegments(this.storage, manifest, { from, to }, visit);
+    yield* replaySegments(this.storage, manifest, { from, to }, visit, this.pause);
   }
 
   *restore<S>(fold: Fold<S>): Coroutine<S> {

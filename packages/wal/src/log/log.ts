@@ -83,7 +83,7 @@ export class Log {
       onFatal: (error) => this.fail(error),
       onScrubDue: (done) => this.scrub(() => done()),
     });
-    this.reader = new LogReader(settings.storage, this.engine.manifestFile, this.committer);
+    this.reader = new LogReader(settings.storage, settings.host, this.engine.manifestFile, this.committer);
     this.reportRecovery(store);
     this.engine.start();
   }
@@ -230,6 +230,14 @@ export class Log {
       if (error === null) this.engine.reportScrub(report);
       done(error, report);
     });
+  }
+
+  /** False: another process has opened the directory. The log has failed then, as by an append. */
+  isOwner(): boolean {
+    if (this.state === 'failed') return false;
+    const problem = this.state === 'closed' ? undefined : this.fence.problem();
+    if (problem !== undefined) this.fail(problem);
+    return problem === undefined;
   }
 
   status(): WalStatus {

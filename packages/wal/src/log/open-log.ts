@@ -2,6 +2,7 @@
 
 import { BlobStore } from '../blob/blob-store.js';
 import { codecOf } from '../codec/codec-lookup.js';
+import { RecordFormatError } from '../codec/record-codec.js';
 import { openStore } from '../recovery/open-store.js';
 import type { ScannedBatch } from '../recovery/scan-segment.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
@@ -67,7 +68,9 @@ function* removeTempBlobs({ storage }: LogSettings): Coroutine<boolean> {
 /** Records after the snapshot keep their blobs until a snapshot lists them. */
 function addBlobReferences(batch: ScannedBatch, blobs: BlobStore): void {
   const { firstLsn, count, flags } = batch.header;
-  codecOf(flags).decode(batch.bytes, batch.from, batch.to, firstLsn, count, (lsn, _payload, _type, blob) => {
+  const { bytes, from, to } = batch;
+  const end = codecOf(flags).decode(bytes, from, to, firstLsn, count, (lsn, _payload, _type, blob) => {
     if (blob !== undefined) blobs.references.addRecord(blob, lsn);
   });
+  if (end !== to) throw new RecordFormatError(firstLsn + count, 'bytes stand after the last record');
 }

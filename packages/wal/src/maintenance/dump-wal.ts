@@ -52,8 +52,10 @@ export function* dump(
   let position = manifest.start;
   for (const [index, entry] of manifest.segments.entries()) {
     position = positionBefore(manifest, index) ?? position;
-    const onBatch = (batch: ScannedBatch): void => dumpBatch(entry, batch, range, visit);
-    const scan = yield* scanSegment(storage, manifest, entry, position, onBatch);
+    const scan = yield* scanSegment(storage, manifest, entry, position, (batch) => {
+      dumpBatch(entry, batch, range, visit);
+      return undefined;
+    });
     position = scan.position;
     reportDamage(entry, scan.offset, scan.tail, visit);
   }

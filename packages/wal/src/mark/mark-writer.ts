@@ -1,6 +1,7 @@
 // Writes the mark behind the acknowledgements: at most 50 ms after a batch, and no batch waits for it.
 
 import type { Committer } from '../commit/committer.js';
+import type { EpochFence } from '../fencing/epoch-fence.js';
 import { encodeMark, type MarkRecord } from '../format/mark-record.js';
 import { copyOffset } from '../format/paired-record.js';
 import type { WalHost } from '../host/wal-host.js';
@@ -18,6 +19,7 @@ export class MarkWriter {
   private readonly storage: Storage;
   private readonly host: WalHost;
   private readonly committer: Committer;
+  private readonly fence: EpochFence;
   private readonly onFatal: (error: Error) => void;
   private written: MarkRecord;
   private timer: unknown;
@@ -31,6 +33,7 @@ export class MarkWriter {
     options: {
       readonly mark: OpenMark;
       readonly committer: Committer;
+      readonly fence: EpochFence;
       readonly onFatal: (error: Error) => void;
     },
   ) {
@@ -39,6 +42,7 @@ export class MarkWriter {
     this.file = options.mark.file;
     this.written = options.mark.record;
     this.committer = options.committer;
+    this.fence = options.fence;
     this.onFatal = options.onFatal;
   }
 
@@ -102,6 +106,8 @@ export class MarkWriter {
   }
 
   private *writeOnce(): Coroutine<void> {
+    // The mark of a later opening must not be replaced by an older one.
+    this.fence.assert();
     const { batch, lsn } = this.committer.durable;
     const record = { number: this.written.number + 1, batch, lsn };
     yield* writeDurably(this.storage, this.file, encodeMark(record), copyOffset(record.number));

@@ -16,7 +16,7 @@ import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { createFile, readAt, removeIfThere } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
-import { WalLockedError } from '../wal-error.js';
+import { WalFencedError, WalLockedError } from '../wal-error.js';
 import { assertNeverCompleted, type FoundStore, findStore, readManifest } from './find-store.js';
 import type { LogEnd, TornTail } from './scan-log.js';
 import { readBatchBody, type ScannedBatch } from './scan-segment.js';
@@ -52,8 +52,10 @@ export function* openStore(
       throw new WalLockedError('a process that started at the same moment');
     return yield* recoverStore(storage, host, fence, found, options.segmentBytes);
   } catch (error) {
+    // A later opening changes the files that this one reads: its presence is the reason, not the damage seen.
+    const fenced = fence.problem();
     yield* call<void>((done) => storage.close(fence.file, done));
-    throw error;
+    throw fenced instanceof WalFencedError ? fenced : error;
   }
 }
 
@@ -64,7 +66,14 @@ function* claim(storage: Storage, host: WalHost): Coroutine<EpochFence> {
     const { epoch } = yield* readManifest(storage);
     return yield* claimEpoch(storage, host, epoch);
   }
-  yield* assertNeverCompleted(storage, names);
+  try {
+    yield* assertNeverCompleted(storage, names);
+  } catch (error) {
+    const bytes = yield* call<number | undefined>((done) => storage.size('CURRENT', done));
+    if (bytes === undefined) throw error;
+    // Not missing: another process has made the log since the names were read.
+    return yield* claim(storage, host);
+  }
   return yield* claimFirstEpoch(storage, host, 0);
 }
 

@@ -8,7 +8,7 @@ import { type Coroutine, call } from '../storage/coroutine.js';
 import { withOpenFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
-import { type ScannedBatch, type SegmentScan, scanSegment } from './scan-segment.js';
+import { type BatchVisitor, type ScannedBatch, type SegmentScan, scanSegment } from './scan-segment.js';
 
 /** A batch that was being written when the process died. See docs/wal-format.md for the limits of this. */
 export interface TornTail {
@@ -52,7 +52,10 @@ export function* scanLog(
 
   for (let index = fromIndex; index < manifest.segments.length; index += 1) {
     const entry = manifest.segments[index] as SegmentEntry; // index is below length
-    const scan = yield* scanSegment(storage, manifest, entry, position, (batch) => onBatch(batch, entry));
+    const scan = yield* scanSegment(storage, manifest, entry, position, (batch) => {
+      onBatch(batch, entry);
+      return undefined;
+    });
     position = scan.position;
     ends.set(index, { offset: scan.offset, position });
     if (scan.lastBatch !== undefined) lastBatch = { index, ...scan.lastBatch };
@@ -91,7 +94,7 @@ export function* scanSealed(
   manifest: Manifest,
   entry: SegmentEntry,
   before: Position,
-  onBatch: (batch: ScannedBatch) => void,
+  onBatch: BatchVisitor,
 ): Coroutine<void> {
   assertSealed(entry, yield* scanSegment(storage, manifest, entry, before, onBatch));
 }

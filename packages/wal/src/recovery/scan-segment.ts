@@ -19,7 +19,7 @@ import { readAt } from '../storage/file-operations.js';
 import type { Storage } from '../storage/storage.js';
 import { type SegmentReadBuffer, withSegmentReadBuffer } from './segment-read-buffer.js';
 
-/** A batch that passed every check. The body is bytes[from, to), valid only during the call. */
+/** A batch that passed every check. The body is bytes[from, to), valid until its visit is over. */
 export interface ScannedBatch {
   readonly header: BatchHeader;
   readonly bytes: Buffer;
@@ -29,6 +29,9 @@ export interface ScannedBatch {
   readonly offset: number;
   readonly before: Position;
 }
+
+/** A visit that takes several steps is a coroutine. */
+export type BatchVisitor = (batch: ScannedBatch) => Coroutine<void> | undefined;
 
 export interface SegmentScan {
   /** Position after the last valid batch, and the offset where it ends. */
@@ -61,7 +64,7 @@ export function* scanSegment(
   manifest: Manifest,
   entry: SegmentEntry,
   start: Position,
-  onBatch: (batch: ScannedBatch) => void,
+  onBatch: BatchVisitor,
 ): Coroutine<SegmentScan> {
   const limit = entry.sealed?.end ?? entry.bytes;
   return yield* withSegmentReadBuffer(storage, segmentName(entry.seq), limit, (buffer) =>
@@ -86,7 +89,7 @@ function* scanBatches(
   manifest: Manifest,
   entry: SegmentEntry,
   start: Position,
-  onBatch: (batch: ScannedBatch) => void,
+  onBatch: BatchVisitor,
 ): Coroutine<SegmentScan> {
   const limit = entry.sealed?.end ?? entry.bytes;
   const seed = crcSeed(entry);
@@ -106,7 +109,9 @@ function* scanBatches(
       const crc = buffer.has(offset, extent) ? bodyCrc(buffer.bytes, at, header) : undefined;
       if (crc !== undefined) {
         const from = at + BATCH_HEADER_BYTES;
-        onBatch({ header, bytes: buffer.bytes, from, to: from + header.bodyLen, offset, before: position });
+        const { bytes } = buffer;
+        const visit = onBatch({ header, bytes, from, to: from + header.bodyLen, offset, before: position });
+        if (visit !== undefined) yield* visit;
         lastBatch = { offset, before: position, header };
         position = { batch: header.batchSeq, lsn: header.firstLsn + header.count - 1, crc };
         offset += extent;

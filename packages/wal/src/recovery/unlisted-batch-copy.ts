@@ -44,7 +44,10 @@ export function* readUnlistedCopy(
     (last.header.flags & FLAG_LINK) !== 0 &&
     scan.tail.kind !== 'invalid';
   if (!isCopy) return undefined;
-  yield* scanSegment(storage, listed, entry, end.position, (batch) => onBatch(batch, entry));
+  yield* scanSegment(storage, listed, entry, end.position, (batch) => {
+    onBatch(batch, entry);
+    return undefined;
+  });
   const index = listed.segments.length - 1;
   const { position, offset } = scan;
   const ends = new Map([[index, { offset, position }]]);

@@ -30,12 +30,21 @@ export function* readAt(
   );
 }
 
+/** To its end, which is not its size from before: another process may replace the file meanwhile. */
 export function* readFile(storage: Storage, name: string): Coroutine<Buffer> {
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
   if (bytes === undefined)
     throw new WalCorruptError({ file: name, offset: 0, reason: 'the file is missing' });
-  const into = Buffer.allocUnsafe(bytes);
-  return into.subarray(0, yield* readAt(storage, name, into, 0));
+  return yield* withOpenFile(storage, name, (file) => readToEnd(storage, file, bytes));
+}
+
+function* readToEnd(storage: Storage, file: StorageFile, bytes: number): Coroutine<Buffer> {
+  let into = Buffer.allocUnsafe(bytes + 1);
+  for (;;) {
+    const count = yield* call<number>((done) => storage.read(file, into, 0, done));
+    if (count < into.length) return into.subarray(0, count);
+    into = Buffer.allocUnsafe(2 * into.length);
+  }
 }
 
 /** Continues a short write once: the second call completes it or reports the error. */

@@ -40,6 +40,10 @@ export class ManualWalHost implements WalHost {
     this.clock.soon(run);
   }
 
+  later(run: () => void): void {
+    this.clock.later(run);
+  }
+
   exit(code: number): void {
     this.exits.push(code);
   }

@@ -5,7 +5,7 @@
 // Arguments: --seeds N (default 150).
 
 import { SeededRandom } from '@troupe/core/testing';
-import { inlineSnapshotBuilder, type Log, type WalOptions } from '@troupe/wal';
+import { inlineSnapshotBuilder, type Log, type WalError, type WalOptions } from '@troupe/wal';
 import { PERSISTENCE_MODELS, type PersistenceModel, SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -162,5 +162,86 @@ fencing(
     assert.ok(total > SEEDS, `only ${total} records`);
   },
 );
+
+fencing(
+  'a directory opens while its owner replaces CURRENT, at whatever call of the opening that happens',
+  () => {
+    // Up to the claim of the epoch; after it the owner is fenced.
+    for (let calls = 0; calls < 25; calls += 1) {
+      const owner = new LogHarness({ seed: calls });
+      const log = owner.open();
+      const second = new LogHarness({ disk: owner.storage.disk, seed: calls + 100, ignoresLock: true });
+      let opened: Error | Log | undefined;
+      second.start({}, (error, other) => {
+        opened = error ?? other;
+      });
+      second.storage.run(calls);
+      // Several segments, each of which makes CURRENT longer.
+      for (let i = 0; i < 60; i += 1) {
+        log.append(Buffer.alloc(1_500));
+        owner.settle();
+      }
+      second.settle();
+      assert.not(opened instanceof Error, `after ${calls} calls: ${String(opened)}`);
+    }
+  },
+);
+
+fencing('an opening that another overtakes, at whatever call, ends as fenced and not as damage', () => {
+  let refusals = 0;
+  for (let calls = 0; calls < 80; calls += 1) {
+    const disk = directoryWithRecords(calls);
+    const late = new LogHarness({ disk, seed: calls + 100, ignoresLock: true });
+    let opened: Error | Log | undefined;
+    late.start({}, (error, log) => {
+      opened = error ?? log;
+    });
+    late.storage.run(calls);
+    const winner = new LogHarness({ disk, seed: calls + 200, ignoresLock: true });
+    const log = winner.open();
+    for (let i = 0; i < 10; i += 1) log.append(Buffer.alloc(1_500));
+    winner.settle();
+    late.settle();
+    if (!(opened instanceof Error)) continue;
+    assert.match((opened as WalError).code, /FENCED|LOCKED/, `after ${calls} calls: ${opened}`);
+    refusals += 1;
+  }
+  assert.ok(refusals > 20, `only ${refusals} openings were refused`);
+});
+
+fencing('an opening of a directory that another process is making takes nothing for damage', () => {
+  for (let made = 0; made < 30; made += 1) {
+    for (let read = 1; read < 6; read += 1) {
+      const owner = new LogHarness({ seed: made });
+      let log: Log | undefined;
+      owner.start({}, (_error, own) => {
+        log = own;
+      });
+      owner.storage.run(made);
+      const second = new LogHarness({ disk: owner.storage.disk, seed: made + 100, ignoresLock: true });
+      let opened: Error | Log | undefined;
+      second.start({}, (error, other) => {
+        opened = error ?? other;
+      });
+      second.storage.run(read);
+      owner.settle();
+      log?.append(Buffer.alloc(1_500));
+      owner.settle();
+      second.settle();
+      const code = opened instanceof Error ? (opened as WalError).code : 'ERR_WAL_FENCED';
+      assert.match(code, /FENCED|LOCKED/, `after ${made} and ${read} calls: ${String(opened)}`);
+    }
+  }
+});
+
+/** Left by a process that was killed: its last segment is open. */
+function directoryWithRecords(seed: number): SimulatedDisk {
+  const owner = new LogHarness({ seed });
+  const log = owner.open();
+  for (let i = 0; i < 20; i += 1) log.append(Buffer.alloc(1_500));
+  owner.settle();
+  owner.storage.killProcess();
+  return owner.storage.disk;
+}
 
 fencing.run();

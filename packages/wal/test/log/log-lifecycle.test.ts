@@ -63,6 +63,17 @@ lifecycle('a log whose directory another process has opened acknowledges nothing
   assert.instance(log.refusal(), WalFencedError);
 });
 
+lifecycle('a log that appends nothing finds at a look that another process has opened its directory', () => {
+  const harness = new LogHarness();
+  const log = harness.open();
+  assert.ok(log.isOwner());
+  new LogHarness({ disk: harness.storage.disk, ignoresLock: true, seed: 2 }).open();
+  assert.not(log.isOwner());
+  assert.equal(harness.host.exits, [73]);
+  assert.instance(log.refusal(), WalFencedError);
+  assert.not(log.isOwner());
+});
+
 lifecycle('a directory on a network file system is refused (exit 73) unless it is allowed', () => {
   const harness = new LogHarness();
   harness.storage.networkName = 'nfs';

@@ -92,4 +92,15 @@ mark('a torn write of the mark leaves the former one', () => {
   }
 });
 
+mark('a process whose directory another has opened writes no mark, and ends', () => {
+  const harness = appended(1);
+  const second = new LogHarness({ disk: harness.storage.disk, seed: 2, ignoresLock: true });
+  const log = second.open();
+  for (let index = 0; index < 5; index += 1) log.append(Buffer.from('y'));
+  second.advance(60);
+  harness.advance(60);
+  assert.is(markedLsn(second), 6);
+  assert.equal(harness.host.exits, [73]);
+});
+
 mark.run();

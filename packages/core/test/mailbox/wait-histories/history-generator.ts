@@ -49,12 +49,13 @@ class HistoryGenerator {
     return { seed, kind: this.kind, actors: this.actors, acts };
   }
 
-  /** Pools and routers only where a wait cannot lead back to them: any of their routees may end it. */
+  /** Routers only where a wait cannot lead back to them: any of their routees may end it. */
   private actor(index: number, count: number): ActorPlan {
     const capacity = this.random.between(1, 4);
     const throughput = this.random.between(1, 5);
-    const isPlain = this.kind === 'any' || this.kind === 'outside' || index === 0 || index > count - 3;
-    const kind = isPlain || this.random.chance(0.8) ? 'actor' : this.pick(['pull-pool', 'router'] as const);
+    const isPlain = this.kind === 'outside' || index === 0 || index > count - 3;
+    const others = this.kind === 'any' ? (['pull-pool'] as const) : (['pull-pool', 'router'] as const);
+    const kind = isPlain || this.random.chance(0.8) ? 'actor' : this.pick<ActorPlan['kind']>(others);
     return { kind, capacity, throughput };
   }
 

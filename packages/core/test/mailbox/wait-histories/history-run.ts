@@ -102,7 +102,7 @@ class HistoryRun implements ScriptActors {
     return system.spawnPool(definition, {
       name: `pool-${index}`,
       size: 2,
-      routing: { pull: { window: 1 } },
+      routing: { pull: { window: Math.ceil(throughput / 2) } },
       mailbox: { capacity },
       supervise: policy,
       args: () => ({ index, handle }),

@@ -1,8 +1,8 @@
 import { BackPressure } from '#src/mailbox/back-pressure.js';
-import { OpenWaits } from '#src/mailbox/open-waits.js';
-import { WaitGraph } from '#src/mailbox/wait-graph.js';
-import { WaitCycles } from '#src/ref/wait-cycles.js';
-import { WaitingSends } from '#src/ref/waiting-sends.js';
+import { OpenWaits } from '#src/waits/open-waits.js';
+import { WaitCycles } from '#src/waits/wait-cycles.js';
+import { WaitGraph } from '#src/waits/wait-graph.js';
+import { WaitingSends } from '#src/waits/waiting-sends.js';
 
 type Method = (this: never, ...args: never[]) => unknown;
 

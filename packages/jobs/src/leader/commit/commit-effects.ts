@@ -88,7 +88,7 @@ export class CommitEffects {
   private cancelled(job: LeaderJob, session: ClientSession, call: number): void {
     const { context } = this;
     const { lease } = job;
-    if (lease === undefined) context.queues.cancelled(job, context.recordTime);
+    if (lease === undefined) context.queues.cancelled(job);
     else {
       lease.session.abort(job.no, lease.attempt, 'cancelled', job.end?.reason ?? '');
       context.markDirty(lease.session);

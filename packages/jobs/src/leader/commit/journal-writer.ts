@@ -2,8 +2,8 @@
 
 import { Ring } from '../../collections/ring.js';
 import { JournalFailedError } from '../../jobs-error.js';
-import type { Journal } from '../../journal/journal.js';
 import type { LedgerRecord } from '../../ledger/ledger-record.js';
+import type { LeaderEffects } from '../leader-effects.js';
 import { RecordBatch } from './record-batch.js';
 
 /** More batches than this at the journal gain nothing: it writes one at a time and joins those that wait. */
@@ -24,17 +24,17 @@ export class JournalWriter<From> {
   private failed = false;
   /** The position of the latest entry known to be durable. */
   lsn: number;
-  private readonly journal: Journal;
+  private readonly log: Pick<LeaderEffects, 'append'>;
   private readonly onDurable: (batch: RecordBatch<From>, firstLsn: number) => void;
   private readonly onFatal: (error: Error) => void;
 
   constructor(
-    journal: Journal,
+    log: Pick<LeaderEffects, 'append'>,
     lsn: number,
     onDurable: (batch: RecordBatch<From>, firstLsn: number) => void,
     onFatal: (error: Error) => void,
   ) {
-    this.journal = journal;
+    this.log = log;
     this.lsn = lsn;
     this.onDurable = onDurable;
     this.onFatal = onFatal;
@@ -65,11 +65,11 @@ export class JournalWriter<From> {
   private append(batch: RecordBatch<From>, now: number): void {
     batch.appendedAt = now;
     this.atJournal.push(batch);
-    const appended = (error: Error | null, firstLsn: number): void => this.appended(error, firstLsn);
-    this.journal.append(batch.entries(), appended, batch.stored.size === 0 ? undefined : batch.stored);
+    this.log.append(batch.entries(), batch.stored.size === 0 ? undefined : batch.stored);
   }
 
-  private appended(error: Error | null, firstLsn: number): void {
+  /** The oldest batch at the log is durable, or has failed. */
+  appended(error: Error | null, firstLsn: number): void {
     const batch = this.atJournal.shift();
     if (this.failed || batch === undefined) return;
     if (error !== null) {

@@ -217,7 +217,7 @@ export class AttemptLifecycle {
   ): RequeueRecord {
     const at = this.context.recordTime;
     const { retry, exec } = job.policy;
-    const delayMs = times === 0 ? 0 : retryDelayMs(retry, times, this.context.host.random());
+    const delayMs = times === 0 ? 0 : retryDelayMs(retry, times, this.context.clock.random());
     this.context.observe?.({ kind: 'requeued', job: job.no, exec, cause: type, delayMs });
     return { type, at, job: job.no, attempt: job.attempt, dueAt: delayMs === 0 ? 0 : at + delayMs, failure };
   }

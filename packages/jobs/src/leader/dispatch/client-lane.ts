@@ -5,6 +5,8 @@ import type { ExecQueue } from './exec-queue.js';
 export class ClientQuota {
   readonly client: string;
   running = 0;
+  /** Its lanes in all queues. */
+  lanes = 0;
   /** Lanes that left their round because the client was at its limit. */
   readonly parked: ClientLane[] = [];
 

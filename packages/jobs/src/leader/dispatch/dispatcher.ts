@@ -1,5 +1,4 @@
 // Hot path: the loop of `dispatch` runs once per job.
-import type { JobsTimer } from '../../jobs-host.js';
 import type { LeaderContext } from '../leader-context.js';
 import type { AttemptLifecycle } from './attempt-lifecycle.js';
 import type { ExecQueue } from './exec-queue.js';
@@ -14,15 +13,11 @@ const ASSIGNED_PER_TURN = 4_096;
 export class Dispatcher {
   private readonly context: LeaderContext;
   private readonly attempts: AttemptLifecycle;
-  private readonly onDue: () => void;
-  private dueTimer: JobsTimer | undefined = undefined;
   private dueTimerAt = Number.POSITIVE_INFINITY;
 
-  /** `onDue`: a delayed job is due. */
-  constructor(context: LeaderContext, attempts: AttemptLifecycle, onDue: () => void) {
+  constructor(context: LeaderContext, attempts: AttemptLifecycle) {
     this.context = context;
     this.attempts = attempts;
-    this.onDue = onDue;
   }
 
   /** Runs at the end of every turn. True: there is more to assign. */
@@ -30,7 +25,7 @@ export class Dispatcher {
     const { context } = this;
     const { queues, fleet, ledger } = context;
     const now = context.recordTime;
-    queues.promote(now);
+    const isPromoted = queues.promote(now);
     const stalled: ExecQueue[] = [];
     fleet.startRound();
     let left = ASSIGNED_PER_TURN;
@@ -55,7 +50,7 @@ export class Dispatcher {
     }
     for (const queue of stalled) queues.returnQueue(queue);
     this.armDueTimer(now);
-    return left === 0;
+    return left === 0 || !isPromoted;
   }
 
   /** Whether the job is still to be assigned. A queued job with a pending record is being cancelled. */
@@ -64,21 +59,17 @@ export class Dispatcher {
     return job === undefined ? this.context.uncommitted.contains(no) : job.state === 'queued' && !job.pending;
   }
 
-  stop(): void {
-    this.dueTimer?.cancel();
+  /** The dispatch of the next turn takes what is due. */
+  dueTimerEnded(): void {
+    this.dueTimerAt = Number.POSITIVE_INFINITY;
   }
 
   /** A delay shorter than a tick is exact to the millisecond. */
   private armDueTimer(now: number): void {
-    const { queues, times, host } = this.context;
+    const { queues, times, effects } = this.context;
     const dueAt = queues.nextDueAt;
     if (dueAt >= this.dueTimerAt || dueAt - now > times.tickMs) return;
-    this.dueTimer?.cancel();
     this.dueTimerAt = dueAt;
-    this.dueTimer = host.setTimer(Math.max(0, dueAt - now), () => {
-      this.dueTimerAt = Number.POSITIVE_INFINITY;
-      this.dueTimer = undefined;
-      this.onDue();
-    });
+    effects.startDueTimer(Math.max(0, dueAt - now));
   }
 }

@@ -1,8 +1,8 @@
 // Hot path: no allocation per job once the lanes exist.
 
 import { Ring } from '../../collections/ring.js';
-import { TimedHeap } from '../../collections/timed-heap.js';
 import type { Job } from '../../ledger/jobs/job.js';
+import { JobHeap } from '../../ledger/jobs/job-heap.js';
 import { ClientLane, ClientQuota } from './client-lane.js';
 import { ExecQueue } from './exec-queue.js';
 
@@ -10,6 +10,8 @@ import { ExecQueue } from './exec-queue.js';
 const IDLE_LANES_MAX = 256;
 /** Empty queues too, up to this many: an exec that is used once must not stay for ever. */
 const IDLE_QUEUES_MAX = 1_024;
+/** Delayed jobs that one turn enqueues. */
+export const PROMOTED_PER_TURN = 4_096;
 
 /** A queue is found by exec and group: the same exec in another group has other submitters and workers. */
 interface QueueName {
@@ -31,10 +33,9 @@ export class JobQueues {
   private queueCount = 0;
   private readonly quotas = new Map<string, ClientQuota>();
   private readonly round = new Ring<ExecQueue>();
-  private readonly delayedJobs = new TimedHeap<Job>();
+  private readonly delayedJobs = new JobHeap();
   private readonly runningMax: number;
   private readonly isWaiting: (no: number) => boolean;
-  private delayedCancelled = 0;
 
   /**
    * `runningMax`: attempts one client may have running at once. `isWaiting`: the job of that number is still
@@ -55,12 +56,12 @@ export class JobQueues {
   }
 
   get delayed(): number {
-    return this.delayedJobs.size - this.delayedCancelled;
+    return this.delayedJobs.size;
   }
 
   /** Adds a job behind those of its client, or to the delayed jobs until it is due. */
   add(job: Job, now: number): void {
-    if (job.dueAt > now) this.delayedJobs.push(job.dueAt, job, job.no);
+    if (job.dueAt > now) this.delayedJobs.push(job.dueAt, job);
     else this.enqueue(job.no, job.policy, job.client);
   }
 
@@ -73,29 +74,23 @@ export class JobQueues {
    * Adds a job whose attempt did not succeed: it goes before jobs of its client that were submitted later.
    */
   addFirst(job: Job, now: number): void {
-    if (job.dueAt > now) this.delayedJobs.push(job.dueAt, job, job.no);
+    if (job.dueAt > now) this.delayedJobs.push(job.dueAt, job);
     else this.addTo(this.laneOf(job.policy, job.client), job.no, true);
   }
 
-  /**
-   * A queued job was cancelled. Its entry is removed when it is met, or when such entries outnumber the
-   * others.
-   */
-  cancelled(job: Job, now: number): void {
-    if (job.dueAt <= now) return;
-    this.delayedCancelled += 1;
-    if (this.delayedCancelled <= 64 + this.delayedJobs.size / 2) return;
-    this.delayedJobs.keep((one) => this.isWaiting(one.no));
-    this.delayedCancelled = 0;
+  /** A queued job was cancelled. In a lane its entry is removed when it is met. */
+  cancelled(job: Job): void {
+    this.delayedJobs.remove(job);
   }
 
-  /** Enqueues the delayed jobs that are due. */
-  promote(now: number): void {
-    while (this.delayedJobs.nextAt <= now) {
+  /** Enqueues delayed jobs that are due, a bounded number. False: there are more. */
+  promote(now: number): boolean {
+    for (let left = PROMOTED_PER_TURN; this.delayedJobs.nextAt <= now; left -= 1) {
+      if (left === 0) return false;
       const job = this.delayedJobs.pop() as Job;
       if (this.isWaiting(job.no)) this.enqueue(job.no, job.policy, job.client);
-      else this.delayedCancelled = Math.max(0, this.delayedCancelled - 1);
     }
+    return true;
   }
 
   /** Takes the next queue out of the round. The caller returns it. */
@@ -185,6 +180,7 @@ export class JobQueues {
     if (this.queueCount > IDLE_QUEUES_MAX && queue.isIdle) return this.drop(queue);
     if (queue.lanes.size <= IDLE_LANES_MAX) return;
     queue.lanes.delete(quota.client);
+    quota.lanes -= 1;
     this.dropIfIdle(quota);
   }
 
@@ -194,14 +190,14 @@ export class JobQueues {
     queues?.delete(exec);
     if (queues?.size === 0) this.groups.delete(group);
     this.queueCount -= 1;
-    for (const { quota } of lanes.values()) this.dropIfIdle(quota);
+    for (const { quota } of lanes.values()) {
+      quota.lanes -= 1;
+      this.dropIfIdle(quota);
+    }
   }
 
   private dropIfIdle(quota: ClientQuota): void {
-    if (this.quotas.size <= IDLE_LANES_MAX || quota.running > 0) return;
-    for (const queues of this.groups.values()) {
-      for (const queue of queues.values()) if (queue.lanes.has(quota.client)) return;
-    }
+    if (this.quotas.size <= IDLE_LANES_MAX || quota.running > 0 || quota.lanes > 0) return;
     this.quotas.delete(quota.client);
   }
 
@@ -219,6 +215,7 @@ export class JobQueues {
     let lane = queue.lanes.get(client);
     if (lane === undefined) {
       lane = new ClientLane(this.quotaOf(client), queue);
+      lane.quota.lanes += 1;
       queue.lanes.set(client, lane);
     }
     return lane;

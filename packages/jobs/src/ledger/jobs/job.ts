@@ -20,8 +20,9 @@ export interface OwnerState {
 }
 
 /**
- * One job. Its fields are the fold of the records, except `pending`, `lease` and `waiters`: these belong to
- * the owner of the ledger, are never stored, and `apply` does not read them.
+ * One job. Its fields are the fold of the records, except `heapIndex`, which follows from
+ * them, and `pending`, `lease` and `waiters`: these belong to the owner of the ledger, are never stored, and
+ * `apply` does not read them.
  */
 export class Job<State extends OwnerState = OwnerState> {
   readonly no: number;
@@ -39,6 +40,8 @@ export class Job<State extends OwnerState = OwnerState> {
   /** The failure of the latest attempt, while the job may still be tried again. */
   failure: JobFailure | undefined = undefined;
   end: JobEnd | undefined = undefined;
+  /** Its place in the heap of delayed or of dead jobs; -1: in neither. */
+  heapIndex = -1;
   /** A record about this job is on its way to the disk. */
   pending = false;
   lease: State['lease'] | undefined = undefined;

@@ -130,7 +130,7 @@ export class MinimalClientConnection implements ConnectionHandler {
   private closeIfDone(): void {
     if (!this.isOver || this.pending.size > 0) return;
     this.setup.leader.fromClient({ message: { kind: 'close' }, port: this.port });
-    this.setup.leader.lost(this.port);
+    this.setup.leader.connectionLost(this.port);
     this.setup.onClosed();
   }
 }

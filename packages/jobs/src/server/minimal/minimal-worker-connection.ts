@@ -74,7 +74,7 @@ export class MinimalWorkerConnection implements ConnectionHandler {
 
   onClose(_reason: CloseReason): void {
     this.heartbeat?.cancel();
-    this.setup.leader.lost(this.port);
+    this.setup.leader.connectionLost(this.port);
     this.setup.onClosed();
   }
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ExecQueue } from '#src/leader/dispatch/exec-queue.js';
-import { JobQueues } from '#src/leader/dispatch/job-queues.js';
+import { JobQueues, PROMOTED_PER_TURN } from '#src/leader/dispatch/job-queues.js';
 import { Job } from '#src/ledger/jobs/job.js';
 import { StoredPolicy } from '#src/ledger/jobs/stored-policy.js';
 import { policyOf } from '../../ledger/random-records.js';
@@ -101,7 +101,8 @@ queueTests('cancelled jobs leave no entries behind', () => {
   for (const one of delayed) queues.add(one, 0);
   for (const one of delayed) {
     one.state = 'cancelled';
-    queues.cancelled(one, 0);
+    queues.cancelled(one);
+    assert.is(one.heapIndex, -1);
   }
   assert.is(queues.delayed, 0);
   const waiting = job('a', 'ann');
@@ -110,6 +111,28 @@ queueTests('cancelled jobs leave no entries behind', () => {
   queues.add(waiting, 0);
   cancelled.state = 'cancelled';
   assert.equal(takeAll(queues), [waiting]);
+});
+
+queueTests('delayed jobs that are due at one moment are enqueued in bounded numbers', () => {
+  const queues = new JobQueues(1e6, isWaiting);
+  for (let i = 0; i < PROMOTED_PER_TURN + 10; i += 1) queues.add(job('a', 'ann', 50), 0);
+  assert.is(queues.promote(50), false);
+  assert.is(takeAll(queues).length, PROMOTED_PER_TURN);
+  assert.is(queues.promote(50), true);
+  assert.is(takeAll(queues).length, 10);
+});
+
+queueTests('a client whose last lane is gone is forgotten, and one with a lane is not', () => {
+  const queues = new JobQueues(10, isWaiting);
+  const { quotas } = queues as unknown as { quotas: ReadonlyMap<string, unknown> };
+  for (let i = 0; i < 600; i += 1) {
+    const one = job('a', `c${i}`);
+    queues.add(one, 0);
+    assert.equal(takeAll(queues), [one]);
+    queues.removeRunning(`c${i}`);
+  }
+  // Empty lanes that are kept for the next job of their client keep its quota.
+  assert.ok(quotas.size <= 257, `${quotas.size}`);
 });
 
 // The next dispatch finds every job that may run, without another event.
@@ -150,7 +173,7 @@ queueTests('after a dispatch no job is left that may run', () => {
           if (victim !== undefined) {
             victim.state = 'cancelled';
             waiting.delete(victim);
-            queues.cancelled(victim, 0);
+            queues.cancelled(victim);
           }
         }
         if (what === 'some') taken(takeAll(queues, count));

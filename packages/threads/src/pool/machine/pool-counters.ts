@@ -1,6 +1,6 @@
 /**
- * What a pool has done. At any time: scheduled = completed + failed + cancelled + active + queueLength +
- * waiting. Refused tasks and tasks that ran in the calling thread were never scheduled.
+ * The work of a pool in numbers. At any time: scheduled = completed + failed + cancelled + active +
+ * queueLength + waiting. Refused tasks and tasks that ran in the calling thread were never scheduled.
  */
 export interface PoolCounters {
   /** Tasks that the pool accepted. */

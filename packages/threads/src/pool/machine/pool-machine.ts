@@ -188,7 +188,8 @@ export class PoolMachine {
         // Order is kept: a task that cannot be sent ahead is not overtaken.
         if (task === undefined || task.movesArguments) return;
         this.queue.remove(task);
-        this.stagedLowest = this.stagedCount === 0 ? task.priority : Math.min(this.stagedLowest, task.priority);
+        this.stagedLowest =
+          this.stagedCount === 0 ? task.priority : Math.min(this.stagedLowest, task.priority);
         this.stagedCount += 1;
         task.worker = worker;
         worker.staged.push(task);
@@ -320,9 +321,15 @@ export class PoolMachine {
     const sum = counters.completed + counters.failed + counters.cancelled + pending;
     const problems = [
       counters.scheduled !== sum && `scheduled ${counters.scheduled} is not the sum ${sum}`,
-      this.ready.length > 0 && counters.queueLength + counters.waiting > 0 && 'ready set and queue are both in use',
-      counters.waiting > 0 && this.settings.maxQueue > counters.queueLength && 'a task waits beside a free place',
-      this.currentState === 'shut-down' && (pending > 0 || this.workers.size > 0) && 'shut down with work left',
+      this.ready.length > 0 &&
+        counters.queueLength + counters.waiting > 0 &&
+        'ready set and queue are both in use',
+      counters.waiting > 0 &&
+        this.settings.maxQueue > counters.queueLength &&
+        'a task waits beside a free place',
+      this.currentState === 'shut-down' &&
+        (pending > 0 || this.workers.size > 0) &&
+        'shut down with work left',
       this.pendingLength > 0 && counters.threads === 0 && 'a queue without threads',
       ...[...this.workers].map((worker) => this.problemOf(worker)),
     ].filter((problem) => typeof problem === 'string');
@@ -338,7 +345,8 @@ export class PoolMachine {
     if (worker.stage === 'starting' && worker.current === undefined && this.pendingLength > 0) {
       return `${worker.name} is starting without a task beside a queue`;
     }
-    if (worker.stage === 'busy' && worker.current === undefined) return `${worker.name} is busy without a task`;
+    if (worker.stage === 'busy' && worker.current === undefined)
+      return `${worker.name} is busy without a task`;
     return undefined;
   }
 
@@ -558,7 +566,9 @@ export class PoolMachine {
     }
   }
 
-  /** What a thread had when it ended. A task that it never took up goes back to its place in the queue. */
+  /**
+   * Takes the tasks of a thread that ended. One that it never took up goes back to its place in the queue.
+   */
   private takeBackFrom(worker: PoolWorker, error: Error, neverUp: boolean): void {
     const lost = [worker.current, ...worker.claimed].filter((task) => task !== undefined);
     worker.current = undefined;

@@ -1,9 +1,9 @@
-// Messages on the port between the pool and a thread. What fits into shared memory is not here.
+// Messages on the port between the pool and a thread, for everything that does not fit into shared memory.
 
 import type { MessagePort } from 'node:worker_threads';
 import type { ErrorRecord } from '../../thread/error-record.js';
 
-/** What a thread is started with. */
+/** The data that a thread is started with. */
 export interface PoolThreadData {
   readonly name: string;
   readonly memory: SharedArrayBuffer;

@@ -8,8 +8,8 @@
 //         144 ring       two words per entry: slot, kind of the result
 //   float64              the value of the entry, if it is a number
 //
-// A thread may be terminated at any instruction. Every entry counts from the store of DONE on, every task from
-// the exchange of its slot on, and no lock is held.
+// A thread may be terminated at any instruction. Every entry counts from the store of DONE on, every task
+// from the exchange of its slot on, and no lock is held.
 
 export const SENT = 0;
 export const SLEEP = 1;
@@ -66,9 +66,7 @@ export class ThreadWords {
 
   withdraw(slot: number, tag: number): boolean {
     const offered = (tag << 3) | OFFERED;
-    return (
-      Atomics.compareExchange(this.words, SLOTS_AT + slot, offered, (tag << 3) | WITHDRAWN) === offered
-    );
+    return Atomics.compareExchange(this.words, SLOTS_AT + slot, offered, (tag << 3) | WITHDRAWN) === offered;
   }
 
   cancel(slot: number, tag: number): void {

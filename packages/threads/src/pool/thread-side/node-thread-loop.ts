@@ -1,10 +1,11 @@
-// The loop of a pool thread. Hot path. One task at a time; between tasks the thread looks for more, a few turns of
-// its event loop long, then sleeps until it is woken.
+// The loop of a pool thread. Hot path. One task at a time; between tasks the thread looks for more, a few
+// turns of its event loop long, then sleeps until it is woken.
 
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { errorOf, errorRecord } from '../../thread/error-record.js';
 import { findNotCloneable } from '../../thread/find-not-cloneable.js';
 import { NotCloneableError } from '../../thread/thread-errors.js';
+import { transferListOf } from '../../value/transfer.js';
 import { runInTask } from '../current-task.js';
 import {
   type FromThread,
@@ -33,7 +34,6 @@ import { TaskUnknownError } from '../pool-errors.js';
 import type { TaskTarget } from '../pool-task.js';
 import type { TaskCall } from '../task-modules.js';
 import { STREAM_AHEAD } from '../task-stream.js';
-import { transferOf } from '../transferring.js';
 import { findFunction, isAsyncIterable, isThenable, type TaskFunction } from './find-function.js';
 import { type TaskSurroundings, ThreadTask } from './thread-task.js';
 
@@ -93,13 +93,20 @@ export class ThreadLoop implements TaskSurroundings {
     this.wakePool();
   }
 
-  submit({ slot, tag }: ThreadTask, { target, options }: TaskCall, args: readonly unknown[]): Promise<unknown> {
+  submit(
+    { slot, tag }: ThreadTask,
+    { target, options }: TaskCall,
+    args: readonly unknown[],
+  ): Promise<unknown> {
     this.subtaskId += 1;
     const id = this.subtaskId;
     const { priority, withinMs, transfer } = options;
     const { module, export: name } = target;
     return new Promise((resolve, reject) => {
-      this.report({ kind: 'subtask', slot, tag, id, module, export: name, args, priority, withinMs }, transfer);
+      this.report(
+        { kind: 'subtask', slot, tag, id, module, export: name, args, priority, withinMs },
+        transfer,
+      );
       this.subtasks.set(id, { resolve, reject });
       this.wakePool();
     });
@@ -150,8 +157,9 @@ export class ThreadLoop implements TaskSurroundings {
       this.schedule();
       return;
     }
-    // Here, in a turn of its own, no reaction of a promise is left behind. The thread blocks only if nothing but
-    // its own port keeps its event loop alive: sockets, timers and output of the tasks go on otherwise.
+    // Here, in a turn of its own, no reaction of a promise is left behind. The thread blocks only if
+    // nothing but its own port keeps its event loop alive: sockets, timers and output of the tasks go on
+    // otherwise.
     this.polls = 0;
     if (process.getActiveResourcesInfo().length > 1) return this.sleepInLoop();
     Atomics.store(this.shared, SLEEP, BLOCKED);
@@ -294,10 +302,9 @@ export class ThreadLoop implements TaskSurroundings {
     const { slot, tag } = task;
     task.itemsGranted += STREAM_AHEAD;
     this.report({ kind: 'stream', slot, tag });
-    for await (const result of items) {
+    for await (const value of items) {
       if (task.cancelled) return;
-      const { value, list } = transferOf(result);
-      this.report({ kind: 'item', slot, tag, value }, list);
+      this.report({ kind: 'item', slot, tag, value }, transferListOf(value));
       this.wakePool();
       task.itemsGranted -= 1;
       while (task.itemsGranted <= 0 && !task.cancelled) await task.granted();
@@ -307,17 +314,16 @@ export class ThreadLoop implements TaskSurroundings {
 
   // --- reports ---
 
-  private returned(task: ThreadTask, result: unknown): void {
-    const kind = inlineKind(result);
+  private returned(task: ThreadTask, value: unknown): void {
+    const kind = inlineKind(value);
     if (kind === RESULT_PORTED) {
-      const { value, list } = transferOf(result);
       try {
-        this.report({ kind: 'returned', slot: task.slot, value }, list);
+        this.report({ kind: 'returned', slot: task.slot, value }, transferListOf(value));
       } catch (error) {
         return this.threw(task, findNotCloneable(value, 'the result', error), 'not-cloneable');
       }
     }
-    this.end(task, kind, kind === RESULT_NUMBER ? (result as number) : 0);
+    this.end(task, kind, kind === RESULT_NUMBER ? (value as number) : 0);
   }
 
   private threw(task: ThreadTask, error: unknown, known: KnownError): void {

@@ -1,0 +1,78 @@
+import type { PayloadStore } from '../job/payload-store.js';
+import type { LeaderOverview } from '../protocol/admin-messages.js';
+import type { ClientMessage } from '../protocol/client-messages.js';
+import type {
+  AnyPort,
+  ClientOpened,
+  FromClient,
+  FromHeartbeat,
+  FromWorker,
+  HeartbeatOpened,
+  LostPayload,
+  WorkerOpened,
+} from '../protocol/leader-interface.js';
+import type { WorkerMessage } from '../protocol/worker-messages.js';
+
+/** One kind of a client's messages, with its session. */
+export type ClientMessageOf<Kind extends ClientMessage['kind']> = FromClient & {
+  readonly message: { readonly kind: Kind };
+};
+
+export type WorkerMessageOf<Kind extends WorkerMessage['kind']> = FromWorker & {
+  readonly message: { readonly kind: Kind };
+};
+
+/**
+ * The messages of peers, as methods: of `tell` they return nothing, of `offer` whether there was room. The
+ * names are those of the wire.
+ */
+export interface PeerMessages<Result = void> {
+  helloClient(opened: ClientOpened): Result;
+  define(received: ClientMessageOf<'define'>): Result;
+  submit(received: ClientMessageOf<'submit'>): Result;
+  submitAll(received: ClientMessageOf<'submit_all'>): Result;
+  awaitOutcomes(received: ClientMessageOf<'await'>): Result;
+  cancel(received: ClientMessageOf<'call'>): Result;
+  inspect(received: ClientMessageOf<'call'>): Result;
+  list(received: ClientMessageOf<'call'>): Result;
+  requestOverview(received: ClientMessageOf<'call'>): Result;
+  redrive(received: ClientMessageOf<'call'>): Result;
+  purge(received: ClientMessageOf<'call'>): Result;
+  deadAttempts(received: ClientMessageOf<'call'>): Result;
+  clientHeartbeat(received: ClientMessageOf<'heartbeat'>): Result;
+  /** The client is closed: its token is never used again. */
+  endClient(received: ClientMessageOf<'close'>): Result;
+  helloWorker(opened: WorkerOpened): Result;
+  report(received: WorkerMessageOf<'report'>): Result;
+  drainWorker(received: WorkerMessageOf<'drain'>): Result;
+  helloHeartbeat(opened: HeartbeatOpened): Result;
+  loopBlocked(received: FromHeartbeat): Result;
+  /** The payload of a job that was to be written to a worker is damaged or missing. */
+  payloadLost(lost: LostPayload & { readonly port: AnyPort }): Result;
+  /** A session that was full has room again. */
+  writable(port: AnyPort): Result;
+  /** The connection behind a port is lost. */
+  connectionLost(port: AnyPort): Result;
+}
+
+/** The answer of the log to one append. */
+export interface DurableAppend {
+  readonly error: Error | null;
+  readonly firstLsn: number;
+}
+
+/** The messages of the leader: those of its peers, those of its effects, and those of its process. */
+export interface LeaderProtocol extends PeerMessages {
+  turn(): void;
+  tick(): void;
+  /** The first delayed job is due. */
+  due(): void;
+  /** The oldest append at the log is durable, or has failed. */
+  durable(append: DurableAppend): void;
+  overview(): LeaderOverview;
+  payloads(): PayloadStore | undefined;
+  /** Refuses new work from now on. */
+  drain(): void;
+  /** Answers once every staged record is durable and the journal is closed. */
+  close(): Error | null;
+}

@@ -1,0 +1,210 @@
+import type { ActorRef, Host } from '@troupe/core';
+import type { OpenJournal } from '@troupe/jobs';
+import type { WalHost } from '@troupe/wal';
+import type { FaultyStorage } from '@troupe/wal/testing';
+import { LeaderActor } from '#src/leader/leader-actor.js';
+import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
+import type { Ledger } from '#src/ledger/ledger.js';
+import type { LeaderDisk, LeaderStorage } from './leader-disk.js';
+import type { RecordModel } from './record-model.js';
+import type { SimulatedNetwork } from './simulated-network.js';
+import type { SimulatedMachine, Simulation } from './simulation.js';
+
+const times = { tickMs: 20, heartbeatMs: 50, resumeGraceMs: 100, reclaimMs: 400, runGraceMs: 150 };
+
+/** The state of a leader that the checker reads. */
+export interface LeaderProbe {
+  readonly ledger: Ledger;
+  readonly journalWriter: { readonly isIdle: boolean };
+}
+
+/** One process of a leader. */
+interface LeaderProcess {
+  readonly machine: SimulatedMachine;
+  storage: LeaderStorage | undefined;
+  ref: ActorRef<typeof LeaderActor> | undefined;
+  /** The processes that have opened the log are numbered in that order; 0: not yet. */
+  openedNo: number;
+  /** Another process was up at some time of its life, so it may be fenced. */
+  hasRival: boolean;
+}
+
+export interface LeadersSetup {
+  readonly disk: LeaderDisk;
+  readonly network: SimulatedNetwork;
+  readonly records: RecordModel;
+  readonly random: () => number;
+  readonly limits: Partial<LeaderLimits>;
+  /** No process sees the lock of another, as in two containers with one volume. */
+  readonly ignoresLock: boolean;
+  /** It does not exit when its log has failed. */
+  readonly ignoresFatal: boolean;
+  journalOn(storage: FaultyStorage, host: WalHost): OpenJournal;
+}
+
+/** The process of a leader, and at times a second one on the same directory. */
+export class SimulatedLeaders {
+  /** Ends of processes, for whatever reason. */
+  crashes = 0;
+  /** Starts that a leader refused, and exits of leaders. */
+  refusals = 0;
+  exits = 0;
+  /** Processes that ended because another had opened the directory. */
+  fenced = 0;
+  private readonly simulation: Simulation;
+  private readonly setup: LeadersSetup;
+  private readonly processes: readonly LeaderProcess[];
+  private opened = 0;
+
+  constructor(simulation: Simulation, setup: LeadersSetup) {
+    this.simulation = simulation;
+    this.setup = setup;
+    this.processes = ['leader', 'second-leader'].map((name) => ({
+      machine: simulation.machine(name),
+      storage: undefined,
+      ref: undefined,
+      openedNo: 0,
+      hasRival: false,
+    }));
+  }
+
+  /** Starts the process that is down; the first, if both are. */
+  start(): void {
+    const process = this.processes.find(({ machine }) => !machine.alive);
+    if (process !== undefined) this.startProcess(process);
+  }
+
+  get machines(): SimulatedMachine[] {
+    return this.up.map(({ machine }) => machine);
+  }
+
+  /** The machine loses power, and with it every leader on it. */
+  cutPower(downMs: number): void {
+    if (this.up.length === 0) return;
+    for (const process of this.up) this.ended(process);
+    this.setup.disk.cutPower(this.setup.random);
+    this.startLater(downMs);
+  }
+
+  /** The leader that has opened the log last. */
+  get current(): LeaderProbe | undefined {
+    const newest = this.up.filter(({ openedNo }) => openedNo > 0).sort((a, b) => b.openedNo - a.openedNo)[0];
+    return probeOf(newest?.ref);
+  }
+
+  private get up(): LeaderProcess[] {
+    return this.processes.filter(({ machine }) => machine.alive);
+  }
+
+  private startProcess(process: LeaderProcess): void {
+    const { disk, records, network, limits, ignoresLock, journalOn } = this.setup;
+    const { machine } = process;
+    const host = machine.boot();
+    process.storage = disk.open(machine, { ignoresLock });
+    process.openedNo = 0;
+    process.hasRival = false;
+    if (this.up.length > 1) for (const one of this.up) one.hasRival = true;
+    const { incarnation } = machine;
+    const ifUp = (run: () => void): void => {
+      if (machine.incarnation === incarnation) run();
+    };
+    const walHost = walHostOn(host, (code) =>
+      ifUp(() => this.exited(process, `the log wants to exit with ${code}`, code === FENCED)),
+    );
+    const open = records.watch(journalOn(process.storage.storage, walHost));
+    const ref = machine.system.spawn(LeaderActor, {
+      args: {
+        host,
+        times,
+        limits,
+        openJournal: this.checkStart(process, open),
+        onFatal: (error) => ifUp(() => this.exited(process, error.message, isFenced(error))),
+      },
+    });
+    process.ref = ref;
+    network.leaderUp(machine, ref);
+  }
+
+  /** A start is refused only where the disk has failed or is damaged, or another process has started. */
+  private checkStart(process: LeaderProcess, open: OpenJournal): OpenJournal {
+    return (reader, done) => {
+      const { incarnation } = process.machine;
+      open(reader, (error, journal) => {
+        if (process.machine.incarnation !== incarnation) return;
+        if (journal !== undefined) {
+          this.setup.disk.leaderStarted();
+          this.opened += 1;
+          process.openedNo = this.opened;
+          return done(null, journal);
+        }
+        const isRefusedForRival = process.hasRival && error !== null && (isFenced(error) || isLocked(error));
+        if (!isRefusedForRival && process.storage?.isExcused !== true)
+          return this.simulation.problem(`a leader does not start: ${error?.message ?? 'no reason'}`);
+        this.refusals += 1;
+        if (isRefusedForRival) this.fenced += 1;
+        else this.setup.disk.repair();
+        this.exit(process);
+      });
+    };
+  }
+
+  /** A leader exits at once when its disk fails or another process has opened its directory. */
+  private exited(process: LeaderProcess, why: string, wasFenced: boolean): void {
+    if (this.setup.ignoresFatal) return;
+    const isExcused = (wasFenced && process.hasRival) || process.storage?.isExcused === true;
+    if (!isExcused) return this.simulation.problem(`${process.machine.name}: ${why}`);
+    this.exits += 1;
+    if (wasFenced) this.fenced += 1;
+    this.exit(process);
+  }
+
+  /** With another leader up it is started again only at times: then that one is fenced in turn. */
+  private exit(process: LeaderProcess): void {
+    this.ended(process);
+    if (process.storage !== undefined) this.setup.disk.leaderExited(process.storage);
+    if (this.up.length === 0 || this.setup.random() < 0.3) this.startLater(200);
+  }
+
+  private ended(process: LeaderProcess): void {
+    this.crashes += 1;
+    process.machine.crash();
+    this.setup.network.leaderDown(process.machine);
+  }
+
+  private startLater(ms: number): void {
+    this.simulation.at(this.simulation.now + ms, undefined, () => this.start());
+  }
+}
+
+/** The exit code of a log whose directory another process has opened. */
+const FENCED = 73;
+
+function walHostOn(host: Host, exit: (code: number) => void): WalHost {
+  return {
+    now: () => host.now(),
+    wallNow: () => host.wallNow(),
+    random: () => host.random(),
+    setTimer: (ms, run) => host.setTimer(ms, run),
+    clearTimer: (timer) => (timer as { cancel(): void } | undefined)?.cancel(),
+    defer: (run) => host.soon(run),
+    exit,
+  };
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown }).code);
+}
+
+function isFenced(error: Error): boolean {
+  return codeOf(error) === 'ERR_WAL_FENCED' || (error.cause instanceof Error && isFenced(error.cause));
+}
+
+function isLocked(error: Error): boolean {
+  return codeOf(error) === 'ERR_WAL_LOCKED' || (error.cause instanceof Error && isLocked(error.cause));
+}
+
+/** Reads the live state from outside; the leader's own messages show only parts of it. */
+function probeOf(ref: ActorRef<typeof LeaderActor> | undefined): LeaderProbe | undefined {
+  const cell = (ref as unknown as { cell: { state: { leader: LeaderProbe | undefined } } } | undefined)?.cell;
+  return cell?.state.leader;
+}
