@@ -1,6 +1,6 @@
 import { type ActorRef, createSystem, nodeHost } from '@troupe/core';
 import type { Client } from '../client/client.js';
-import { type ClientActor, spawnClient } from '../client/client-actor.js';
+import { type ClientActor, endWithSystem, spawnClient } from '../client/client-actor.js';
 import { checkOptions, plainName } from '../option-check.js';
 import type { ClientHello, ClientMessage, ToClient } from '../protocol/client-messages.js';
 import { encodeClient, encodeClientHello, readToClient } from '../wire/client-codec.js';
@@ -38,7 +38,7 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
     onDown: () => actor.ref?.tell.connectionLost(),
     onLost: (payload, error) => actor.ref?.tell.payloadLost({ payload, error }),
   });
-  const { client, ref } = spawnClient((definition, ...rest) => system.spawn(definition, ...rest), {
+  const { client, ref, end } = spawnClient((definition, ...rest) => system.spawn(definition, ...rest), {
     name,
     host,
     streams: true,
@@ -52,6 +52,7 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
     },
   });
   actor.ref = ref;
+  endWithSystem(system, end);
   try {
     await connection.ready();
   } catch (error) {
