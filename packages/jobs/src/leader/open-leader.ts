@@ -74,26 +74,30 @@ export function openLeader(
     };
     restore();
   };
-  options.openJournal(reader, (error, journal) => {
-    if (journal === undefined) return done(error);
-    replayMs = Math.round(clock.now() - openedAt);
-    if (!ledger.balanced) {
-      return journal.close((failed) =>
-        done(failed ?? new LedgerCorruptError('the jobs of the folder do not add up')),
-      );
-    }
-    const records = startRecords(ledger, limits, clock);
-    if (records.length === 0) return start(journal);
-    const out = new ByteWriter(256);
-    for (const record of records) encodeRecord(record, out);
-    const durable = ({ error: failed, firstLsn }: DurableWrite): void => {
-      if (failed !== null) return done(failed);
-      for (const record of records) ledger.apply(record);
-      lastLsn = firstLsn;
-      start(journal);
-    };
-    journal.append([out.take()], undefined, { tell: { durable } });
-  }, options.owner);
+  options.openJournal(
+    reader,
+    (error, journal) => {
+      if (journal === undefined) return done(error);
+      replayMs = Math.round(clock.now() - openedAt);
+      if (!ledger.balanced) {
+        return journal.close((failed) =>
+          done(failed ?? new LedgerCorruptError('the jobs of the folder do not add up')),
+        );
+      }
+      const records = startRecords(ledger, limits, clock);
+      if (records.length === 0) return start(journal);
+      const out = new ByteWriter(256);
+      for (const record of records) encodeRecord(record, out);
+      const durable = ({ error: failed, firstLsn }: DurableWrite): void => {
+        if (failed !== null) return done(failed);
+        for (const record of records) ledger.apply(record);
+        lastLsn = firstLsn;
+        start(journal);
+      };
+      journal.append([out.take()], undefined, { tell: { durable } });
+    },
+    options.owner,
+  );
 }
 
 /**

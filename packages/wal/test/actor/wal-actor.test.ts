@@ -132,34 +132,37 @@ const Writer = defineActor('writer', {
   },
 });
 
-actor('writes of several records are answered in order with the LSN of their first, and none is lost', async () => {
-  await using directory = await tempDirectory();
-  await using system = createSystem({ name: 'test' });
-  // Small batches: the records of most writes wait for space in the buffer.
-  const small = { batchBytesMax: 65_536, inlineBytesMax: 16_384, segmentBytes: 1_048_576 };
-  const args = { dir: directory.path, freeBytesSoft: 0, ...small };
-  const log = system.spawn(WalActor, { args });
-  const writer = system.spawn(Writer);
-  const blob = await log.ask.putBlob(Buffer.alloc(100_000, 7));
-  const record = (text: string): Uint8Array => Buffer.from(text.padEnd(10_000, '.'));
-  for (let i = 0; i < 20; i += 1) {
-    const records = [record(`${i} a`), record(`${i} b`), record(`${i} c`)];
-    log.tell.write({ records, blobs: i === 3 ? new Map([[1, blob]]) : undefined, to: writer });
-  }
-  await log.ask.close();
-  const answers = await writer.ask.answers();
-  assert.equal(
-    answers,
-    Array.from({ length: 20 }, (_, i) => ({ error: null, firstLsn: 1 + 3 * i })),
-  );
-  await using again = await openWal(args);
-  const seen: string[] = [];
-  await again.replay({}, (lsn, payload, _type, ref) =>
-    seen.push(`${lsn} ${payload.toString().split('.')[0]} ${ref?.sha256 === blob.sha256}`),
-  );
-  assert.is(seen.length, 60);
-  assert.equal(seen.slice(9, 12), ['10 3 a false', '11 3 b true', '12 3 c false']);
-});
+actor(
+  'writes of several records are answered in order with the LSN of their first, and none is lost',
+  async () => {
+    await using directory = await tempDirectory();
+    await using system = createSystem({ name: 'test' });
+    // Small batches: the records of most writes wait for space in the buffer.
+    const small = { batchBytesMax: 65_536, inlineBytesMax: 16_384, segmentBytes: 1_048_576 };
+    const args = { dir: directory.path, freeBytesSoft: 0, ...small };
+    const log = system.spawn(WalActor, { args });
+    const writer = system.spawn(Writer);
+    const blob = await log.ask.putBlob(Buffer.alloc(100_000, 7));
+    const record = (text: string): Uint8Array => Buffer.from(text.padEnd(10_000, '.'));
+    for (let i = 0; i < 20; i += 1) {
+      const records = [record(`${i} a`), record(`${i} b`), record(`${i} c`)];
+      log.tell.write({ records, blobs: i === 3 ? new Map([[1, blob]]) : undefined, to: writer });
+    }
+    await log.ask.close();
+    const answers = await writer.ask.answers();
+    assert.equal(
+      answers,
+      Array.from({ length: 20 }, (_, i) => ({ error: null, firstLsn: 1 + 3 * i })),
+    );
+    await using again = await openWal(args);
+    const seen: string[] = [];
+    await again.replay((lsn, payload, _type, ref) =>
+      seen.push(`${lsn} ${payload.toString().split('.')[0]} ${ref?.sha256 === blob.sha256}`),
+    );
+    assert.is(seen.length, 60);
+    assert.equal(seen.slice(9, 12), ['10 3 a false', '11 3 b true', '12 3 c false']);
+  },
+);
 
 actor('a write that fails is answered with its error, and so is every write behind it', async () => {
   let armed = false;
