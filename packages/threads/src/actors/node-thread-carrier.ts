@@ -16,7 +16,7 @@ import { checkModule, DefinitionLoader } from './definition-loader.js';
 import { type LinkEnds, ThreadLink } from './node-thread-link.js';
 
 /** Turns of the event loop without a record before a thread sleeps. */
-const POLLS_MAX = 20;
+const POLLS_MAX = 100;
 /** Words of the shared memory: whether the main thread keeps the process alive, then one for each thread. */
 const HELD = 0;
 const SLEEPS = 16;
