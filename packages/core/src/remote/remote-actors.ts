@@ -283,7 +283,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     this.runtime.backPressure.waitForRoom(ref.cell, () => this.handBacklog(ref, backlog));
   }
 
-  /** When as many wait as the mailbox holds, the proxies of the sending threads wait until it is half of that. */
+  /** When as many wait as the mailbox holds, the proxies of the sending threads wait until half are left. */
   private keepBack(backlog: Backlog, cell: ActorCell, message: KeptMessage): void {
     backlog.messages.push(message);
     const { from } = message;

@@ -16,9 +16,9 @@ import { checkModule, DefinitionLoader } from './definition-loader.js';
 import { type LinkEnds, ThreadLink } from './node-thread-link.js';
 
 /**
- * How long a thread looks for records before it sleeps. A time, not a count: on a machine with more to do than
- * cores, a thread that was held up meanwhile sleeps at once. Longer where that finds records, shorter where it
- * does not: there it only takes processor time from the thread that would write them.
+ * How long a thread looks for records before it sleeps. A time, not a count: a thread that was held up by
+ * others meanwhile sleeps at once. Longer where that finds records, shorter where it does not: there it only
+ * takes processor time from the thread that would write them.
  */
 const POLL_MS_MAX = 0.1;
 const POLL_MS_MIN = 0.02;
