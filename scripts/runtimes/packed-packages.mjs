@@ -13,9 +13,9 @@ export async function tryOldestCompiler(tools, packs) {
 
 const REQUIRING = `const { createSystem, defineActor } = require('@troupe/core');
 const { embedded } = require('@troupe/jobs');
-const Greeter = defineActor('greeter', { handlers: { greet: (_ctx, name) => 'hello ' + name } });
+const Speaker = defineActor('speaker', { handlers: { say: (_ctx, name) => 'hello ' + name } });
 const system = createSystem();
-system.spawn(Greeter).ask.greet('ann').then((text) => {
+system.spawn(Speaker).ask.say('ann').then((text) => {
   if (text !== 'hello ann' || typeof embedded !== 'function') throw new Error(text);
   return system.shutdown();
 });
