@@ -136,8 +136,9 @@ actor('an actor that is killed while its log opens closes the log', async () => 
   await system.kill(log);
   isHolding = false;
   for (const complete of held) complete();
-  while (storage.calls.at(-1)?.operation !== 'unlock')
+  for (let turn = 0; turn < 1_000 && storage.disk.isLocked; turn += 1)
     await new Promise((resolve) => setImmediate(resolve));
+  assert.not.ok(storage.disk.isLocked, 'the log is closed');
   const again = system.spawn(WalActor, { args: { storage, ...SMALL } });
   assert.is(await again.ask.append(Buffer.from('one')), 1);
 });
