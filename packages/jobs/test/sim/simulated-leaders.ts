@@ -6,6 +6,7 @@ import { LeaderActor } from '#src/leader/leader-actor.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import type { Ledger } from '#src/ledger/ledger.js';
 import type { LeaderDisk, LeaderStorage } from './leader-disk.js';
+import type { ObservedLeader } from './message-observer.js';
 import type { RecordModel } from './record-model.js';
 import type { SimulatedNetwork } from './simulated-network.js';
 import type { SimulatedMachine, Simulation } from './simulation.js';
@@ -15,6 +16,7 @@ const times = { tickMs: 20, heartbeatMs: 50, resumeGraceMs: 100, reclaimMs: 400,
 /** The state of a leader that the checker reads. */
 export interface LeaderProbe {
   readonly ledger: Ledger;
+  readonly recordTime: number;
   readonly journalWriter: { readonly isIdle: boolean };
 }
 
@@ -25,6 +27,7 @@ interface LeaderProcess {
   ref: ActorRef<typeof LeaderActor> | undefined;
   /** The processes that have opened the log are numbered in that order; 0: not yet. */
   openedNo: number;
+  openedAt: number;
   /** Another process was up at some time of its life, so it may be fenced. */
   hasRival: boolean;
 }
@@ -64,6 +67,7 @@ export class SimulatedLeaders {
       storage: undefined,
       ref: undefined,
       openedNo: 0,
+      openedAt: 0,
       hasRival: false,
     }));
   }
@@ -90,6 +94,22 @@ export class SimulatedLeaders {
   get current(): LeaderProbe | undefined {
     const newest = this.up.filter(({ openedNo }) => openedNo > 0).sort((a, b) => b.openedNo - a.openedNo)[0];
     return probeOf(newest?.ref);
+  }
+
+  /** Whether one leader has been up, with its log open and without a pause, for so long. */
+  hasRunFor(ms: number): boolean {
+    const since = this.simulation.now - ms;
+    const [process] = this.up;
+    if (process === undefined || process.openedNo === 0) return false;
+    return process.openedAt < since && process.machine.pausedUntil < since;
+  }
+
+  /** The leader on a machine as it sends a message. */
+  observed(machine: SimulatedMachine): ObservedLeader {
+    const process = this.processes.find((one) => one.machine === machine);
+    const { openedNo = 0 } = process ?? {};
+    const isFenced = this.processes.some((one) => one.openedNo > openedNo && one.machine.alive);
+    return { recordTime: probeOf(process?.ref)?.recordTime ?? 0, isFenced };
   }
 
   private get up(): LeaderProcess[] {
@@ -135,6 +155,7 @@ export class SimulatedLeaders {
           this.setup.disk.leaderStarted();
           this.opened += 1;
           process.openedNo = this.opened;
+          process.openedAt = this.simulation.now;
           return done(null, journal);
         }
         const isRefusedForRival = process.hasRival && error !== null && (isFenced(error) || isLocked(error));
