@@ -2,6 +2,7 @@ import type { AnyDefinition } from '../define/actor-definition.js';
 import type { EventStream } from '../event-stream.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
+import type { FlightRecorder } from '../inspect/flight-recorder.js';
 import type { RuntimeLog } from '../inspect/runtime-log.js';
 import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { AsyncHandlerParking } from '../lifecycle/async-handler-parking.js';
@@ -69,6 +70,8 @@ export interface Messaging {
   readonly stashes: Stashes;
   readonly backPressure: BackPressure;
   readonly waitGraph: WaitGraph;
+  /** Undefined where it is off. */
+  readonly recorder: FlightRecorder | undefined;
   readonly waitCycles: WaitCycles;
   readonly suspensions: Suspensions;
   readonly missingPhaseHandlers: MissingPhaseHandlers;

@@ -59,6 +59,11 @@ export class FlightRecorder {
     return messageHistory.reverse();
   }
 
+  /** The last sends of all actors, oldest first. */
+  lastSends(ready: ReadyQueueCoordinator<Mailbox>, most: number): RecordedSend[] {
+    return this.newestFirst(ready).slice(0, most).reverse();
+  }
+
   private newestFirst(ready: ReadyQueueCoordinator<Mailbox>): RecordedSend[] {
     const sends: RecordedSend[] = [];
     ready.visitInlineSends((sequence, sender, receiver, handler) => {

@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
-import type { FlightRecorder } from './flight-recorder.js';
+import type { FlightRecorder, RecordedSend } from './flight-recorder.js';
 
 const SENDS_MAX = 20;
 
@@ -14,11 +14,24 @@ export function messageHistoryOf(
   ready: ReadyQueueCoordinator<ActorCell>,
   of: number,
 ): string[] {
+  return textOf(recorder?.messageHistoryOf(ready, of, SENDS_MAX) ?? [], ready);
+}
+
+/** The last sends in the whole system, oldest first. */
+export function lastMessagesOf(
+  recorder: FlightRecorder | undefined,
+  ready: ReadyQueueCoordinator<ActorCell>,
+  most: number,
+): string[] {
+  return textOf(recorder?.lastSends(ready, most) ?? [], ready);
+}
+
+function textOf(sends: readonly RecordedSend[], ready: ReadyQueueCoordinator<ActorCell>): string[] {
   const nameOf = (slot: number): string => {
     if (slot === 0) return 'outside';
     return ready.slots.mailboxes[slot]?.path ?? `ended actor ${Math.abs(slot)}`;
   };
-  return (recorder?.messageHistoryOf(ready, of, SENDS_MAX) ?? []).map(({ sender, receiver, handler }) => {
+  return sends.map(({ sender, receiver, handler }) => {
     const names = ready.slots.mailboxes[receiver]?.type.definition['~handlerNames'];
     return `${nameOf(sender)} → ${nameOf(receiver)}.${names?.[handler] ?? handler}`;
   });

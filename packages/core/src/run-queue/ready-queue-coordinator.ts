@@ -78,6 +78,15 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     return inlineMessages;
   }
 
+  /** Their payloads, which may be envelopes. */
+  get inlinePayloads(): unknown[] {
+    const payloads: unknown[] = [];
+    for (let i = this.head; i !== this.tail; i = (i + 1) & this.mask) {
+      if (this.entries[4 * i + 1] !== NO_MESSAGE) payloads.push(this.payloads[i]);
+    }
+    return payloads;
+  }
+
   /** Only for a mailbox that was idle: schedules it together with its first message. */
   registerWithMessage(slot: number, handler: number, payload: unknown): void {
     const tail = this.tail;

@@ -1,3 +1,6 @@
+export { type ExploreOptions, explore, type Scenario } from './explore/explore.js';
+export { CrashedError, ExploreError, InvariantError, StuckWorldError } from './explore/explore-errors.js';
+export type { ExploredWorld } from './explore/explored-world.js';
 export { ManualHost } from './manual-host.js';
 export {
   createMiddlewareRig,
@@ -9,4 +12,4 @@ export type { Probe, ProbedMessage, ProbeOptions } from './probe.js';
 export { SeededRandom } from './seeded-random.js';
 export { StepExecutor } from './step-executor.js';
 export { createTestSystem, type TestSystem, type TestSystemOptions } from './test-system.js';
-export { ProbeError, UnansweredError } from './testing-errors.js';
+export { ProbeError, UnansweredError, UnsettledWorldError } from './testing-errors.js';

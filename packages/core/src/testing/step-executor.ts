@@ -1,6 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import { AttachedExecutor, type Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
+import { lastMessagesOf } from '../inspect/message-history.js';
 
 /** Virtual time that a turn may take before the next turns of its type become shorter, as in production. */
 const SLICE_MS = 1;
@@ -41,6 +42,32 @@ export class StepExecutor extends AttachedExecutor<ActorCell> implements Executo
 
   get readyCount(): number {
     return this.ready.depth;
+  }
+
+  /** The actors that have not ended, guardian first. */
+  get actors(): readonly ActorCell[] {
+    return this.ready.slots.mailboxes.filter((cell) => cell?.isTerminated === false) as ActorCell[];
+  }
+
+  /** All messages that wait to be handled, and the asks being handled. */
+  get payloads(): readonly unknown[] {
+    const payloads = this.ready.inlinePayloads;
+    const keep = (payload: unknown): boolean => {
+      payloads.push(payload);
+      return false;
+    };
+    for (const { cold, queue } of this.actors) {
+      keep(cold?.awaiting?.envelope);
+      queue.findIndex(keep);
+      for (const { payload } of cold?.stash ?? []) keep(payload);
+    }
+    return payloads;
+  }
+
+  /** The last messages in the system, oldest first. */
+  lastMessages(most: number): readonly string[] {
+    const { recorder } = (this.actors[0] as ActorCell).type.runtime;
+    return lastMessagesOf(recorder, this.ready, most);
   }
 
   /** One turn of one ready actor; false when no actor was ready. */

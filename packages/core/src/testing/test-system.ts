@@ -8,6 +8,7 @@ import type { RuntimeEvent } from '../runtime-event.js';
 import { type ActorSystem, createSystem } from '../system.js';
 import type { SystemOptions } from '../system-options.js';
 import { ManualHost } from './manual-host.js';
+import { unsettledWorlds } from './node-unsettled-worlds.js';
 import { type Probe, type ProbeOptions, type ProbeRecord, spawnProbe } from './probe.js';
 import { SeededRandom } from './seeded-random.js';
 import { StepExecutor } from './step-executor.js';
@@ -58,19 +59,21 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   return new VirtualSystem(options);
 }
 
-class VirtualSystem implements TestSystem {
+export class VirtualSystem implements TestSystem {
   readonly system: ActorSystem;
   readonly host: ManualHost;
   readonly events: RuntimeEvent[] = [];
-  private readonly executor: StepExecutor;
+  protected readonly executor: StepExecutor;
   private readonly probes: { readonly ref: AnyRef; readonly record: ProbeRecord }[] = [];
 
-  constructor({ seed, host, ...options }: TestSystemOptions) {
+  /** `choose` returns the place of the next actor among so many ready ones. */
+  constructor({ seed, host, ...options }: TestSystemOptions, choose = orderBySeed(seed)) {
     this.host = host ?? new ManualHost({ seed });
-    const order = seed === undefined ? undefined : new SeededRandom(seed ^ 0x5eed);
-    const executor = new StepExecutor(this.host, order && (() => order.next()));
+    const order = choose && (() => (choose(executor.readyCount) + 0.5) / executor.readyCount);
+    const executor: StepExecutor = new StepExecutor(this.host, order);
     this.executor = executor;
     this.system = createSystem({ ...options, host: this.host, executor: () => executor });
+    unsettledWorlds.add(executor);
     this.system.subscribe((event) => {
       if (this.events.length >= EVENTS_MAX) this.events.splice(0, EVENTS_MAX / 2);
       this.events.push(event);
@@ -83,7 +86,7 @@ class VirtualSystem implements TestSystem {
 
   async settle(): Promise<void> {
     for (let steps = 0; ; ) {
-      while (this.executor.step()) {
+      while (this.step()) {
         steps += 1;
         if (steps > STEPS_MAX)
           throw new Error(`still not settled after ${STEPS_MAX} turns: something keeps itself busy`);
@@ -147,6 +150,7 @@ class VirtualSystem implements TestSystem {
     });
     await this.settle();
     while (!stopped) await this.advance(1_000);
+    unsettledWorlds.delete(this.executor);
   }
 
   private async answered(target: AnyRef, message: string, reply: Promise<unknown>): Promise<unknown> {
@@ -161,6 +165,12 @@ class VirtualSystem implements TestSystem {
     const probes = this.probes.map(({ ref, record }) => ({ path: ref.path, messages: record.unanswered }));
     throw unansweredError(this.system, target, message, probes);
   }
+}
+
+function orderBySeed(seed: number | undefined): ((ready: number) => number) | undefined {
+  if (seed === undefined) return undefined;
+  const order = new SeededRandom(seed ^ 0x5eed);
+  return (ready) => order.below(ready);
 }
 
 /** A macrotask runs only when all microtasks that can run have run. */

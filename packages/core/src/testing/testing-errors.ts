@@ -24,6 +24,21 @@ export class UnansweredError extends TroupeError {
   }
 }
 
+/** A test awaits an ask, and no code runs the actors of its world. */
+export class UnsettledWorldError extends TroupeError {
+  readonly code = 'ERR_TEST_UNSETTLED';
+  readonly target: string;
+  readonly question: string;
+  constructor(target: string, message: string) {
+    super(
+      `${target}.${message}: the test awaits the reply, and no code runs the actors: write ` +
+        `\`await world.ask(ref).${message}(…)\`, or call world.settle() or world.advance(ms) before the await`,
+    );
+    this.target = target;
+    this.question = message;
+  }
+}
+
 /** A probe has received other messages than expected. `actual` and `expected` are for test runners. */
 export class ProbeError extends TroupeError {
   readonly code = 'ERR_TEST_PROBE';
@@ -42,7 +57,7 @@ export class ProbeError extends TroupeError {
   }
 }
 
-keepClassNames({ ProbeError, UnansweredError });
+keepClassNames({ ProbeError, UnansweredError, UnsettledWorldError });
 
 /** The difference of two values in lines of + and -. */
 export function differenceText(actual: unknown, expected: unknown): string {

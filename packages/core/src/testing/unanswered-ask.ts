@@ -25,6 +25,14 @@ export function unansweredError(
   return new UnansweredError(target.path, message, [...lines.slice(0, SHOWN_MAX), ...more]);
 }
 
+/** One line for each actor that is not idle. */
+export function busyActors(system: ActorSystem): readonly string[] {
+  return viewsBelow(system.inspect())
+    .filter((view) => isBusy(view, []))
+    .map((view) => lineOf(view, [], false))
+    .slice(0, SHOWN_MAX);
+}
+
 function isBusy(view: ActorView, probes: readonly UnansweredProbe[]): boolean {
   return view.activity !== 'idle' || view.stashed > 0 || owedBy(view, probes).length > 0;
 }

@@ -1,6 +1,6 @@
 // The test kit: replies, states, probes and events have the types of the definition.
 import { type Actor, type ActorRef, defineActor, type Failure, type RuntimeEvent } from '@troupe/core';
-import { createTestSystem } from '@troupe/core/testing';
+import { createTestSystem, type ExploredWorld, explore } from '@troupe/core/testing';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 function same<A, B>(_proof: Same<A, B>): void {}
@@ -86,3 +86,17 @@ same<typeof world.events, readonly RuntimeEvent[]>(true);
 for (const { letter } of world.eventsOf('dead-letter')) same<typeof letter.message, string>(true);
 // @ts-expect-error there is no such kind
 world.eventsOf('died');
+
+// Explored worlds are test systems, and run by themselves.
+same<ReturnType<typeof explore>, Promise<number>>(true);
+void explore(async (explored) => {
+  same<typeof explored, ExploredWorld>(true);
+  const bob = explored.system.spawn(Account, { args: { owner: 'bob' } });
+  explored.invariant('no debt', () => explored.stateOf(Account, bob).cents >= 0);
+  explored.mayCrash(bob, 2);
+  await explored.delay(5);
+  // @ts-expect-error: an invariant is a statement, not a number
+  explored.invariant('number', () => explored.stateOf(Account, bob).cents);
+});
+// @ts-expect-error: no such option
+void explore(() => undefined, { runs: 5 });

@@ -96,7 +96,7 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
   const ref = spawn(ClientActor, { args: { client, link } });
   link.run = (task) => ref.tell.run(task);
   link.open = (hello) => {
-    const port: PeerPort<ToClient> = { ref, write: (message) => ref.tell.fromLeader({ message, port }) };
+    const port: PeerPort<ToClient> = { ref, offer: (message) => ref.offer.fromLeader({ message, port }) };
     link.port = port;
     leader.helloClient({ hello, port });
   };

@@ -2,7 +2,7 @@ import type { AdminRequest } from '../protocol/admin-messages.js';
 import type { FromClient, FromWorker, LeaderForPeers } from '../protocol/leader-interface.js';
 import type { PeerMessages } from './leader-protocol.js';
 
-/** The leader as its peers see it, by the methods of its ref: each message goes to the handler of its kind. */
+/** The leader as its peers see it: each message goes to the handler of its kind. */
 export function routePeerMessages<Result>(leader: PeerMessages<Result>): LeaderForPeers<Result> {
   return {
     helloClient: (opened) => leader.helloClient(opened),
@@ -12,6 +12,7 @@ export function routePeerMessages<Result>(leader: PeerMessages<Result>): LeaderF
     helloHeartbeat: (opened) => leader.helloHeartbeat(opened),
     fromHeartbeat: (received) => leader.loopBlocked(received),
     payloadLost: (lost) => leader.payloadLost(lost),
+    writable: (port) => leader.writable(port),
     connectionLost: (port) => leader.connectionLost(port),
   };
 }

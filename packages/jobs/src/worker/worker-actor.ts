@@ -82,7 +82,7 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
         open: (hello) => {
           const port: PeerPort<ToWorker> = {
             ref: self,
-            write: (message) => tell.fromLeader({ message, port }),
+            offer: (message) => self.offer.fromLeader({ message, port }),
           };
           state.port = port;
           args.leader.helloWorker({ hello, port });

@@ -295,7 +295,7 @@ export const plantedBugs: readonly PlantedBug[] = [
         (original) =>
           function flush(this: { receipts: unknown[] | undefined }) {
             this.receipts?.reverse();
-            original.call(this);
+            return original.call(this);
           },
       ),
   },
@@ -340,7 +340,7 @@ export const plantedBugs: readonly PlantedBug[] = [
             const late = [...(kept.get(this) ?? []), this.assignments ?? []];
             this.assignments = late.length > 8 ? late.shift() : undefined;
             kept.set(this, late);
-            original.call(this);
+            return original.call(this);
           },
       );
     },

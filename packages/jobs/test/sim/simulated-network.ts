@@ -143,10 +143,11 @@ export class SimulatedNetwork {
         ref: connection.ref,
         access: accessOf(connection.peer),
         creditMax: connection.peer.creditMax,
-        write: (message) => {
+        offer: (message) => {
           this.watch.sent(message, connection.observed, endpoint.machine);
-          this.down(connection, () => port.write(message));
+          this.down(connection, () => void port.offer(message));
           if (isAnswer(message) && this.random() < this.faults.cutAnswer) this.break(connection);
+          return 'accepted';
         },
       };
       this.deliverToLeader(connection, kind, withIdentity(hello, connection.peer));
