@@ -326,6 +326,10 @@ function* checkDuplicates(history: ObservedHistory, records: RecordModel, ledger
     excused += models.length - times;
     if (times > mostJobs(op)) yield `submit ${op.payload} (${op.outcome}) was accepted ${times} times`;
   }
+  const refused = new Set<string>();
+  for (const op of history.submits) if (op.outcome === 'refused') refused.add(JSON.stringify(op.payload));
+  for (const model of records.jobs.values())
+    if (refused.has(model.payload) && !records.isInWindow(model, { at: ledger.now })) excused += 1;
   const requested = history.submits.reduce((sum, op) => sum + mostJobs(op), 0);
   if (ledger.accepted > requested + excused)
     yield `${ledger.accepted} jobs were accepted, ${requested} were requested`;

@@ -47,6 +47,8 @@ export interface LeaderStorage {
   readonly storage: FaultyStorage;
   /** A call of this leader has failed, or its disk is damaged: it may exit, and may refuse to start. */
   isExcused: boolean;
+  /** The claims of the directory are numbered: the last one owns it. 0: not yet. */
+  claimNo: number;
 }
 
 /** The disk of the leaders, with failing calls, power cuts, and bits that flip while no leader runs. */
@@ -58,6 +60,7 @@ export class LeaderDisk {
   private readonly slowestMs: number;
   private disk = new SimulatedDisk();
   private readonly opened = new Set<LeaderStorage>();
+  private claims = 0;
   private armed: ArmedFault | undefined = undefined;
   private damage: Damage | undefined = undefined;
   private hasUnnoticedDamage = false;
@@ -78,13 +81,18 @@ export class LeaderDisk {
       disk: this.disk,
       ignoresLock,
       fault: (call) => this.faultOf(call, opened),
+      afterCall: ({ operation, name }) => {
+        if (operation !== 'write' || name !== 'EPOCH') return;
+        this.claims += 1;
+        opened.claimNo = this.claims;
+      },
       schedule: (complete) => {
         this.simulation.at(this.simulation.now + latency() * this.slowestMs, machine, complete);
       },
     });
     const isDamaged = this.damage !== undefined || this.zeroed !== undefined || this.hasUnnoticedDamage;
     const isExcused = isDamaged || this.isFull;
-    const opened: LeaderStorage = { storage, isExcused };
+    const opened: LeaderStorage = { storage, isExcused, claimNo: 0 };
     this.opened.add(opened);
     return opened;
   }

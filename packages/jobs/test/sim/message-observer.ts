@@ -89,7 +89,8 @@ export class MessageObserver {
 
   /** A message leaves a leader. */
   sent(message: ToWorker | ToClient, connection: ObservedConnection, leader: ObservedLeader): void {
-    if (leader.isFenced && message.kind !== 'refused')
+    // A session that is refused is flushed at once; its welcome shows no state.
+    if (leader.isFenced && message.kind !== 'refused' && message.kind !== 'welcome')
       this.problem(`a leader answers (${message.kind}) after another has opened its log`);
     switch (message.kind) {
       case 'assign':
