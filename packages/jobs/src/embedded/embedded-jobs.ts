@@ -1,6 +1,6 @@
 import { type ActorRef, type ActorSystem, type Host, nodeHost } from '@troupe/core';
 import type { Client } from '../client/client.js';
-import { spawnClient } from '../client/client-actor.js';
+import { endWithSystem, spawnClient } from '../client/client-actor.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { routePeerMessages } from '../leader/route-peer-messages.js';
@@ -61,7 +61,6 @@ export class EmbeddedJobs implements AsyncDisposable {
   private readonly workers = new Set<ActorRef<typeof WorkerActor>>();
   private workersStarted = 0;
   private tag = '';
-  private readonly clients: Client[] = [];
   private closing: Promise<void> | undefined;
 
   constructor(options: EmbeddedOptions, host: Host) {
@@ -93,13 +92,13 @@ export class EmbeddedJobs implements AsyncDisposable {
 
   client(options: { readonly name?: string | undefined } = {}): Client {
     checkOptions('client', options, { name: plainName(100) });
-    const { client } = spawnClient(this.spawn as ActorSystem['spawn'], {
+    const { client, end } = spawnClient(this.spawn as ActorSystem['spawn'], {
       name: options.name ?? 'app',
       tag: this.tag,
       host: this.host,
       leader: routePeerMessages(this.leader.tell),
     });
-    this.clients.push(client);
+    endWithSystem(this.system, end);
     return client;
   }
 
@@ -158,7 +157,6 @@ export class EmbeddedJobs implements AsyncDisposable {
       const error = await this.system.ask(this.leader, { withinMs: 60_000 }).close();
       if (error instanceof Error) throw error;
     } finally {
-      for (const client of this.clients) client.close();
       await this.system.shutdown();
     }
   }

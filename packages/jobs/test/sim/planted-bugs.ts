@@ -1,7 +1,7 @@
 import type { StorageFile } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
-import { Client } from '#src/client/client.js';
-import { SubmitWindow } from '#src/client/submit-window.js';
+import { ClientMachine } from '#src/client/machine/client-machine.js';
+import { SubmitWindow } from '#src/client/machine/submit-window.js';
 import { AdminApi } from '#src/leader/admin/admin-api.js';
 import { CommitEffects } from '#src/leader/commit/commit-effects.js';
 import { JournalWriter } from '#src/leader/commit/journal-writer.js';
@@ -461,7 +461,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'a client does not await its jobs again after a reconnect',
     plant: () =>
       swap(
-        Client,
+        ClientMachine,
         'welcomed',
         (original) =>
           function welcomed(this: { outcomes: { jobs(): number[] } }, message: unknown) {

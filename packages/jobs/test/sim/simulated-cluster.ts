@@ -322,8 +322,8 @@ export class SimulatedCluster {
       // No rule is about the identity of a worker.
       identity: '',
       creditMax: this.faultPlan.creditMax,
-      lost: () => ref.tell.lost(),
-      reconnect: () => ref.tell.reconnect(),
+      lost: () => ref.tell.connectionLost(),
+      reconnect: () => ref.tell.connected(),
     };
     const isSide = this.faultPlan.twoGroups && machine === this.workerMachines[WORKERS - 1];
     const jobs = isSide ? this.jobs.side : this.jobs.main;
@@ -432,8 +432,8 @@ export class SimulatedCluster {
       incarnation,
       identity: this.identityOf(machine).identity,
       creditMax: 0,
-      lost: () => spawned.ref.tell.lost(),
-      reconnect: () => spawned.ref.tell.reconnect(),
+      lost: () => spawned.ref.tell.connectionLost(),
+      reconnect: () => spawned.ref.tell.connected(),
     };
     const spawned: { client: Client; ref: ActorRef<typeof ClientActor> } = spawnClient(
       (definition, ...rest) => machine.system.spawn(definition, ...rest),

@@ -119,8 +119,9 @@ export class WorkerSession {
   }
 
   /**
-   * A worker that is not alive gets no jobs, nor does one with overrunning handlers in all its slots. Credit beyond its slots, granted while its attempts were short,
-   * is not used once they are long: jobs would wait there, and come back (ADR 0410).
+   * A worker that is not alive gets no jobs, nor does one with overrunning handlers in all its slots. Credit
+   * beyond its slots, granted while its attempts were short, is not used once they are long: jobs would wait
+   * there, and come back (ADR 0410).
    */
   get credit(): number {
     if (!this.open || this.draining || this.liveness !== 'alive' || this.reportedOverrun >= this.slots)

@@ -115,21 +115,24 @@ registries('producers that the ledger has dropped do not accumulate in the regis
   assert.ok(kept < 120, `${kept} are kept`);
 });
 
-registries('a submit is not accepted twice by two connections of a client, both made before its first submit', () => {
-  const harness = new LeaderHarness();
-  const lost = harness.client('ann', 't1');
-  const next = harness.client('ann', 't1');
-  const first = lost.submit('a', { seq: 1 });
-  const again = next.submit('a', { seq: 1 });
-  assert.equal(again?.jobs, first?.jobs);
-  assert.is(again?.duplicate, true);
-  const item = { seq: 1, ref: 1, payload: 'a', key: '', delayMs: 0, wantsOutcome: false };
-  const third = harness.client('bob', 't1');
-  const fourth = harness.client('bob', 't1');
-  for (const client of [third, fourth])
-    client.write({ kind: 'submit_all', low: 0, seq: 1, items: [item, item] });
-  assert.equal(fourth.receipts()[0]?.jobs, third.receipts()[0]?.jobs);
-});
+registries(
+  'a submit is not accepted twice by two connections of a client, both made before its first submit',
+  () => {
+    const harness = new LeaderHarness();
+    const lost = harness.client('ann', 't1');
+    const next = harness.client('ann', 't1');
+    const first = lost.submit('a', { seq: 1 });
+    const again = next.submit('a', { seq: 1 });
+    assert.equal(again?.jobs, first?.jobs);
+    assert.is(again?.duplicate, true);
+    const item = { seq: 1, ref: 1, payload: 'a', key: '', delayMs: 0, wantsOutcome: false };
+    const third = harness.client('bob', 't1');
+    const fourth = harness.client('bob', 't1');
+    for (const client of [third, fourth])
+      client.write({ kind: 'submit_all', low: 0, seq: 1, items: [item, item] });
+    assert.equal(fourth.receipts()[0]?.jobs, third.receipts()[0]?.jobs);
+  },
+);
 
 registries('a producer whose window ends while a submit of it is being written is not forgotten', () => {
   const harness = new LeaderHarness({ limits: { keyWindowMs: 1_000 } });
