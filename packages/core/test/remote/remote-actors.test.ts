@@ -464,6 +464,84 @@ remote('actors of a thread that had their supervisor on it end with it', () =>
   }),
 );
 
+remote('dead letters and failures of other threads reach the listeners on the main thread', () =>
+  linked({ definitions: [Finder, Peer] }, async (systems) => {
+    const { system } = systems.main;
+    const parent = system.spawn(Finder, { on: 'thread-1', name: 'parent' });
+    const child = (await answer(systems, parent.ask.spawn('child'))) as Ref<Peer>;
+    child.tell.crash('below');
+    await systems.settle();
+    assert.equal(
+      systems.main.eventsOf('failed').map(({ path, error }) => `${path} ${error.message}`),
+      ['/parent/child below'],
+    );
+    child.tell.stop();
+    child.tell.add(5);
+    await systems.settle();
+    const letters = systems.main.eventsOf('dead-letter').map(({ letter }) => letter);
+    assert.equal(
+      letters.map(({ to, payload }) => `${to} ${payload}`),
+      ['/parent/child 5'],
+    );
+  }),
+);
+
+remote('a third thread that a full mailbox has paused goes on when that thread was replaced', () =>
+  linked({ threads: 3, definitions: [Narrow, Sender] }, async (systems) => {
+    const { system } = systems.main;
+    const narrow = system.spawn(Narrow, { on: 'thread-1' });
+    const sender = system.spawn(Sender, { on: 'thread-2' });
+    await systems.settle();
+    const held = system.suspend(narrow);
+    await systems.settle();
+    for (let n = 0; n < 100; n += 1) sender.tell.send({ to: narrow, n });
+    await systems.settle();
+    assert.ok((systems.worlds[2]?.system.stats().queued ?? 0) > 0, 'its proxy is paused');
+    held.resume();
+    systems.kill(1, new Error('gone'));
+    await systems.settle();
+    assert.is(systems.worlds[2]?.system.stats().queued, 0);
+    sender.tell.send({ to: narrow, n: 100 });
+    await systems.settle();
+    assert.is((await answer(systems, narrow.ask.taken())).at(-1), 100);
+  }),
+);
+
+remote('a message that comes after its actor has failed to start is a dead letter, not kept for ever', () =>
+  linked({ threads: 3, definitions: [Sender] }, async (systems) => {
+    const { system } = systems.main;
+    const never = system.spawn(Narrow, { on: 'thread-1' });
+    const sender = system.spawn(Sender, { on: 'thread-2' });
+    sender.tell.send({ to: never, n: 1 });
+    await systems.settle();
+    sender.tell.send({ to: never, n: 2 });
+    await systems.settle();
+    assert.is(conserved(systems), 4);
+    const letters = systems.worlds.map((world) => world.system.stats().deadLetters);
+    assert.is(
+      letters.reduce((sum, count) => sum + count),
+      2,
+    );
+  }),
+);
+
+remote('messages in the mailboxes of a thread that ends are counted as dead letters', () =>
+  linked({}, async (systems) => {
+    const { system } = systems.main;
+    const ref = system.spawn(Peer, { on: 'thread-1' });
+    await systems.settle();
+    system.suspend(ref);
+    for (let n = 0; n < 7; n += 1) ref.tell.add(n);
+    await systems.settle();
+    const thread = systems.worlds[1]?.system;
+    const far = (thread?.stats().queued ?? 0) + (system.stats().queued ?? 0);
+    assert.is(far, 7, 'in the mailboxes of proxy and actor');
+    const before = thread?.stats().queued ?? 0;
+    systems.kill(1, new Error('gone'));
+    assert.is(system.stats().deadLetters, before);
+  }),
+);
+
 remote('pools spread over threads by every router, and work is pulled across them', () =>
   linked({ threads: 3 }, async (systems) => {
     const { system } = systems.main;
