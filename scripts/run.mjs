@@ -21,6 +21,7 @@ const tasks = {
   lint: () => lint(),
   tidy: () => runScript('scripts/tidy.mjs'),
   unused: () => runScript('scripts/unused.mjs'),
+  runtimes: () => runScript('scripts/runtimes.mjs'),
   pack: () => runScript('scripts/pack.mjs'),
   test: () => runScript('scripts/test.mjs'),
 };

@@ -94,6 +94,7 @@ export class EmbeddedJobs implements AsyncDisposable {
     checkOptions('client', options, { name: plainName(100) });
     const { client, end } = spawnClient(this.spawn as ActorSystem['spawn'], {
       name: options.name ?? 'app',
+      tree: () => this.tree(),
       tag: this.tag,
       host: this.host,
       leader: routePeerMessages(this.leader.tell),
@@ -126,6 +127,11 @@ export class EmbeddedJobs implements AsyncDisposable {
         await this.drainWorker(ref, withinMs);
       },
     };
+  }
+
+  /** All actors as text, for an operator. */
+  tree(): string {
+    return this.system.tree();
   }
 
   overview(): Promise<LeaderOverview> {

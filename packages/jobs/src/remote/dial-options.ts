@@ -1,5 +1,5 @@
-import type { Host } from '@troupe/core';
-import { callback, number, type OptionRule, object, oneOf } from '@troupe/core/option-check';
+import type { Host, Middleware } from '@troupe/core';
+import { anything, callback, number, type OptionRule, object, oneOf } from '@troupe/core/option-check';
 import {
   type Address,
   type CloseReason,
@@ -27,6 +27,8 @@ export interface DialOptions {
   readonly backoff?: Partial<RedialBackoff> | undefined;
   readonly transportLimits?: Partial<TransportLimits> | undefined;
   readonly onEvent?: ((event: DialerEvent) => void) | undefined;
+  /** Of its actor system: telemetry, logging. */
+  readonly middleware?: readonly Middleware[] | undefined;
   readonly host?: Host | undefined;
   readonly net?: Net | undefined;
 }
@@ -40,6 +42,8 @@ export const DIAL_CHECKS = {
   backoff: object,
   transportLimits: object,
   onEvent: callback,
+  // The system checks it.
+  middleware: anything,
   host: object,
   net: object,
 } satisfies Readonly<Record<keyof DialOptions, OptionRule>>;
