@@ -90,10 +90,13 @@ export const WalActor: Actor<WalProtocol, WalOptions | OpenedLog> = defineActor.
   state: (args: WalOptions | OpenedLog): WalState => ({ args, log: undefined, appends: undefined }),
 
   async started(ctx) {
-    const { args } = ctx.state;
+    const { signal, state } = ctx;
+    const { args } = state;
     const log = 'log' in args ? args.log : await promiseOf<Log>((done) => openLog(args, done));
-    ctx.state.log = log;
-    ctx.state.appends = new WaitingAppends(log);
+    // The actor was stopped or killed meanwhile. After a kill there is no hook that would close the log.
+    if (signal.aborted) return promiseOf<void>((done) => log.close(done));
+    state.log = log;
+    state.appends = new WaitingAppends(log);
   },
 
   handlers: {
