@@ -33,7 +33,7 @@ const coreStages = [
   ...['timers', 'message', 'mailbox', 'run-queue', 'invoker', 'executor'],
   ...['inspect', 'ref', 'waits', 'middleware', 'define'],
   ...['actor', 'lifecycle', 'supervision'],
-  ...['routing', 'tree', 'adapt'],
+  ...['routing', 'remote', 'tree', 'adapt'],
   ...['system-options', 'runtime', 'system'],
 ];
 

@@ -105,6 +105,18 @@ export type {
   TellMethods,
 } from './ref/actor-ref.js';
 export type { ActorTimer, TimerMethods, TimerOptions } from './ref/timer-methods.js';
+export type {
+  ActorAddress,
+  RemoteAsk,
+  RemoteDefinition,
+  RemoteRef,
+  RemoteSignal,
+  SystemThreads,
+  ThreadReceiver,
+  ThreadSettings,
+  Threads,
+  UnreadMessage,
+} from './remote/threads.js';
 export type { PoolOptions, PoolSettings, Spawner } from './routing/pool.js';
 export { type GroupRouting, router } from './routing/router.js';
 export type { Gathered, GatherMethods, PoolRef, RouterRef } from './routing/router-ref.js';

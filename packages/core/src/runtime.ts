@@ -36,6 +36,7 @@ import type { Middleware } from './middleware/middleware.js';
 import { SendHooks } from './middleware/send-hooks.js';
 import { TurnHooks } from './middleware/turn-hooks.js';
 import { Asks } from './ref/asks.js';
+import { RemoteActors } from './remote/remote-actors.js';
 import { spawnPool } from './routing/pool.js';
 import { ReadyQueueCoordinator } from './run-queue/ready-queue-coordinator.js';
 import { ActorFailures } from './supervision/actor-failures.js';
@@ -98,6 +99,7 @@ export class Runtime implements RuntimeParts {
   readonly termination = new Termination(this);
   readonly deathWatch = new DeathWatch();
   readonly guardian: ActorCell;
+  readonly remote: RemoteActors | undefined;
 
   constructor(
     host: Host,
@@ -137,5 +139,7 @@ export class Runtime implements RuntimeParts {
     const slot = this.ready.slots.reserve();
     this.guardian = new ActorCell(types.of(guardian, NO_MIDDLEWARE), slot, undefined, undefined);
     this.ready.slots.put(slot, this.guardian);
+    this.remote =
+      settings.threads === undefined ? undefined : new RemoteActors(this, settings.threads, settings);
   }
 }

@@ -16,6 +16,7 @@ import {
   rule,
   wholeNumber,
 } from './option-check.js';
+import type { SystemThreads } from './remote/threads.js';
 
 export interface SystemOptions {
   readonly name?: string | undefined;
@@ -41,6 +42,8 @@ export interface SystemOptions {
   readonly warn?: Partial<WarnLimits> | false | undefined;
   /** How the ready actors are run. Default: the pump. Tests use a stepping one. */
   readonly executor?: ((host: Host) => SystemExecutor) | undefined;
+  /** More threads, for actors that are spawned with `on`: `threads()` of `@troupe/threads`. */
+  readonly threads?: SystemThreads | undefined;
 }
 
 /** The options with their defaults. */
@@ -54,6 +57,7 @@ export interface SystemSettings {
   readonly slice: { readonly msMin: number; readonly msMax: number };
   readonly recorder: boolean;
   readonly warn: WarnLimits | undefined;
+  readonly threads: SystemThreads | undefined;
 }
 
 const SYSTEM_RULES = {
@@ -68,7 +72,12 @@ const SYSTEM_RULES = {
   recorder: flag,
   warn: anything,
   executor: callback,
+  threads: rule('threads() of @troupe/threads', isSystemThreads),
 };
+
+function isSystemThreads(value: unknown): boolean {
+  return typeof (value as Partial<SystemThreads> | null)?.open === 'function';
+}
 
 const TURN_MS_DEFAULT = 100;
 const QUEUE_MS_DEFAULT = 5_000;
@@ -85,6 +94,7 @@ export function settingsOf(given: SystemOptions): SystemSettings {
     slice: sliceOf(given.slice ?? { msMin: 0.2, msMax: 1 }),
     recorder: given.recorder ?? true,
     warn: warnLimitsOf(given.warn ?? {}),
+    threads: given.threads,
   };
 }
 

@@ -172,6 +172,8 @@ class System implements ActorSystem {
         this.onSeen = ownHost.systemFailed?.(failedSystemText(report));
       resolveStopped(report);
     });
+    const { remote } = this.runtime;
+    if (remote !== undefined) this.ending.add('resources', 'threads', () => remote.close());
     this.runtime.guardian.ensureCold().onStopped.push(() => {
       this.close();
       this.ending.actorsStopped();
@@ -225,7 +227,9 @@ class System implements ActorSystem {
     const cell = checkRefArgument('suspend.ref', ref);
     if (cell.isTerminated) return { active: false, resume: () => undefined };
     const why = reason === undefined ? 'operator' : { user: reason };
-    return this.runtime.suspensions.suspend(cell, why, { on: 'resume' }, true);
+    const suspension = this.runtime.suspensions.suspend(cell, why, { on: 'resume' }, true);
+    const endElsewhere = cell.cold?.route?.suspendActor(reason ?? 'operator');
+    return endElsewhere === undefined ? suspension : new SuspensionElsewhere(suspension, endElsewhere);
   }
 
   event(key: string): number {
@@ -250,12 +254,12 @@ class System implements ActorSystem {
   }
 
   stats(): SystemStats {
-    const { ready, deadLetters, wheel, stashes } = this.runtime;
+    const { ready, deadLetters, wheel, stashes, remote } = this.runtime;
     return {
-      actors: ready.slots.live,
+      actors: ready.slots.live - (remote?.proxies ?? 0),
       ready: ready.depth,
-      queued: ready.queued + ready.inlineMessages + stashes.held,
-      handled: ready.handledTotal,
+      queued: ready.queued + ready.inlineMessages + stashes.held + (remote?.keptBack ?? 0),
+      handled: ready.handledTotal - (remote?.forwarded ?? 0),
       deadLetters: deadLetters.total,
       timers: wheel.live,
       logsLost: this.runtime.log.logsLost,
@@ -381,14 +385,35 @@ class System implements ActorSystem {
   }
 
   private report(): SystemReport {
-    const { ready, deadLetters } = this.runtime;
+    const { ready, deadLetters, remote } = this.runtime;
     return {
       system: this.name,
       cause: this.cause,
       messageHistory: this.messageHistory,
-      handled: ready.handledTotal,
+      handled: ready.handledTotal - (remote?.forwarded ?? 0),
       deadLetters: deadLetters.total,
       unfinished: this.ending.unfinished,
     };
+  }
+}
+
+/** A suspension of an actor on another thread, and of its proxy. */
+class SuspensionElsewhere implements SuspensionToken {
+  private readonly here: SuspensionToken;
+  private readonly endElsewhere: () => void;
+
+  constructor(here: SuspensionToken, endElsewhere: () => void) {
+    this.here = here;
+    this.endElsewhere = endElsewhere;
+  }
+
+  get active(): boolean {
+    return this.here.active;
+  }
+
+  resume(): void {
+    if (!this.here.active) return;
+    this.here.resume();
+    this.endElsewhere();
   }
 }

@@ -1,6 +1,5 @@
 export type { ListOptions } from './client/client.js';
 export { Client } from './client/client.js';
-export type { ClientLink } from './client/client-link.js';
 export type { SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
 export type { SubmitOptions } from './client/submit-preparer.js';
@@ -47,7 +46,6 @@ export {
   SessionRefusedError,
   SubmitWaitError,
 } from './jobs-error.js';
-export type { JobsHost, JobsTimer } from './jobs-host.js';
 export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';

@@ -7,13 +7,11 @@ export interface JobsClock {
   random(): number;
 }
 
-/** Clock, randomness and timers of a role. */
-export interface JobsHost extends JobsClock {
+/** A clock with timers: of a state machine, or of the runtime's host. */
+export interface JobsTimers {
+  /** Monotonic milliseconds. */
+  now(): number;
   setTimer(ms: number, run: () => void): JobsTimer;
-  /** Before any other event of the event loop. */
-  soon(run: () => void): void;
-  /** After the event loop has handled its timers and sockets once. */
-  later(run: () => void): void;
 }
 
 export interface JobsTimer {

@@ -1,15 +1,13 @@
-import type { JobsHost } from '#src/jobs-host.js';
+import type { JobsClock, JobsTimer, JobsTimers } from '#src/jobs-host.js';
 
-/** A manual clock with its host. `soon` and `later` run at once. */
+/** A manual clock with its timers. */
 export class ManualTime {
   now: number;
   private timers: { readonly at: number; readonly run: () => void }[] = [];
-  readonly host: JobsHost = {
+  readonly host: JobsClock & JobsTimers = {
     now: () => this.now,
     wallNow: () => this.now,
     random: () => 0.5,
-    soon: (run) => run(),
-    later: (run) => run(),
     setTimer: (ms, run) => {
       const timer = { at: this.now + ms, run };
       this.timers.push(timer);
@@ -22,6 +20,15 @@ export class ManualTime {
 
   constructor(now = 1) {
     this.now = now;
+  }
+
+  /** The effect `startTick` of a machine: the latest call replaces earlier ones. */
+  ticker(tick: () => void): (ms: number) => void {
+    let timer: JobsTimer | undefined;
+    return (ms) => {
+      timer?.cancel();
+      timer = this.host.setTimer(ms, tick);
+    };
   }
 
   get pendingTimers(): number {

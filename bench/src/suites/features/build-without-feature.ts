@@ -127,7 +127,7 @@ export async function buildWithout(name: string | undefined): Promise<Build> {
   const dist = dirname(fileURLToPath(import.meta.resolve('@troupe/core')));
   const folder = await mkdtemp(join(tmpdir(), 'troupe-features-'));
   const copy = join(folder, 'dist');
-  await cp(dist, copy, { recursive: true });
+  await cp(dist, copy, { recursive: true, filter: (path) => !/\.(d\.ts|map|tsbuildinfo)$/.test(path) });
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   await symlink(join(dist, '../node_modules'), join(folder, 'node_modules'));
   const build: Build = {

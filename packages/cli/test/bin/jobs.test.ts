@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { lines, stage, start, troupe, workerOf } from './troupe.js';
+import { inProcess, lines, ownLeader, ownWorker, stage, start, troupe, workerOf } from './troupe.js';
 
 const jobs = suite('jobs by the command');
 
@@ -29,24 +29,24 @@ jobs(
     const submitted = await troupe(['submit', 'math.add', ...to], { stdin: '[3, 4]' });
     assert.match(submitted.out, /^[0-9a-z]{5}-[0-9a-z]+\n$/);
     const id = submitted.out.trim();
-    assert.equal(await troupe(['await', id, ...to]), { code: 0, out: '7\n', err: '' });
+    assert.equal(await inProcess(['await', id, ...to]), { code: 0, out: '7\n', err: '' });
     await writeFile(join(s.dir, 'payload.json'), '[20, 22]');
     const [ran] = lines(
-      await troupe(['run', 'math.add', '--file', join(s.dir, 'payload.json'), '--json', ...to]),
+      await inProcess(['run', 'math.add', '--file', join(s.dir, 'payload.json'), '--json', ...to]),
     );
     assert.is(ran?.['output'], 42);
-    const text = await troupe(['run', 'text.echo', 'not json', '--text', ...to]);
+    const text = await inProcess(['run', 'text.echo', 'not json', '--text', ...to]);
     assert.is(text.out, '"not json"\n');
     const [receipt] = lines(
-      await troupe(['submit', 'math.add', '[1,1]', '--idempotency-key', 'k', '--json', ...to]),
+      await inProcess(['submit', 'math.add', '[1,1]', '--idempotency-key', 'k', '--json', ...to]),
     );
     const [again] = lines(
-      await troupe(['submit', 'math.add', '[1,1]', '--idempotency-key', 'k', '--json', ...to]),
+      await inProcess(['submit', 'math.add', '[1,1]', '--idempotency-key', 'k', '--json', ...to]),
     );
     assert.is(receipt?.['level'], 'fsync');
     assert.is(again?.['id'], receipt?.['id']);
     assert.is(again?.['duplicate'], true);
-    const conflict = await troupe(['submit', 'math.add', '[1,2]', '--idempotency-key', 'k', ...to]);
+    const conflict = await inProcess(['submit', 'math.add', '[1,2]', '--idempotency-key', 'k', ...to]);
     assert.is(conflict.code, 65);
     assert.match(
       conflict.err,
@@ -56,28 +56,34 @@ jobs(
 );
 
 jobs('a large payload file is streamed to the leader, as JSON or as text', async () => {
-  await using s = await stage();
-  await using _worker = await workerOf(s.at, s.dir);
+  await using s = await ownLeader({ limits: { payloadBytesMax: 8 * 2 ** 20 } });
+  await using _worker = await ownWorker(s);
   const to = ['--leader', s.at];
   const file = join(s.dir, 'large.json');
   await writeFile(file, `[20,${' '.repeat(2_000_000)}22]`);
-  assert.equal(await troupe(['run', 'math.add', '--file', file, ...to]), { code: 0, out: '42\n', err: '' });
+  assert.equal(await inProcess(['run', 'math.add', '--file', file, ...to]), {
+    code: 0,
+    out: '42\n',
+    err: '',
+  });
   const text = 'so "é" it\n is 🎭 '.repeat(100_000);
   await writeFile(file, text);
-  const [sent] = lines(await troupe(['submit', 'unserved.job', '--text', '--file', file, '--json', ...to]));
-  const [shown] = lines(await troupe(['show', String(sent?.['id']), '--json', ...to]));
+  const [sent] = lines(
+    await inProcess(['submit', 'unserved.job', '--text', '--file', file, '--json', ...to]),
+  );
+  const [shown] = lines(await inProcess(['show', String(sent?.['id']), '--json', ...to]));
   assert.is(shown?.['payloadBytes'], Buffer.byteLength(JSON.stringify(text)));
   assert.is((await readdir(join(s.dir, 'state', 'blobs'))).length, 2);
 });
 
 jobs('`submit --lines` submits one job per line, in order', async () => {
-  await using s = await stage();
-  await using _worker = await workerOf(s.at, s.dir);
+  await using s = await ownLeader();
+  await using _worker = await ownWorker(s);
   const to = ['--leader', s.at];
   const stdin = `${Array.from({ length: 50 }, (_, i) => `[${i}, 1]`).join('\n')}\n`;
   const ids = (await troupe(['submit', 'math.add', '--lines', ...to], { stdin })).out.trim().split('\n');
   assert.is(new Set(ids).size, 50);
-  assert.is((await troupe(['await', ids[49] ?? '', ...to])).out, '50\n');
+  assert.is((await inProcess(['await', ids[49] ?? '', ...to])).out, '50\n');
   const bad = await troupe(['submit', 'math.add', '--lines', ...to], { stdin: '[1,1]\n[2,2]\n{\n[3,3]\n' });
   assert.is(bad.code, 65);
   // The jobs of the lines before the bad one exist: their ids were printed.
@@ -89,7 +95,7 @@ jobs('`submit --lines` submits one job per line, in order', async () => {
 });
 
 jobs('`submit --lines` prints ids while input goes on, and refuses a payload argument or a key', async () => {
-  await using s = await stage();
+  await using s = await ownLeader();
   const to = ['--leader', s.at];
   const slow = start(['submit', 'math.add', '--lines', ...to]);
   slow.stdin?.write('[1,1]\n');
@@ -97,14 +103,14 @@ jobs('`submit --lines` prints ids while input goes on, and refuses a payload arg
   assert.match(chunk.toString(), /^\S+-\S+\n$/);
   slow.stdin?.end();
   assert.is((await once(slow, 'exit'))[0], 0);
-  assert.is((await troupe(['submit', 'math.add', '[1,2]', '--lines', ...to])).code, 64);
-  assert.is((await troupe(['submit', 'math.add', '--lines', '--idempotency-key', 'k', ...to])).code, 64);
+  assert.is((await inProcess(['submit', 'math.add', '[1,2]', '--lines', ...to])).code, 64);
+  assert.is((await inProcess(['submit', 'math.add', '--lines', '--idempotency-key', 'k', ...to])).code, 64);
 });
 
 jobs('a command ends at its time limit, and prints that it waits for an unreachable leader', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];
-  const unserved = await troupe(['run', 'unserved.job', '1', '--timeout', '1000', ...to]);
+  const unserved = await inProcess(['run', 'unserved.job', '1', '--timeout', '1000', ...to]);
   assert.is(unserved.code, 75);
   assert.match(unserved.err, /^troupe: job \S+: no outcome within \d+ ms; it goes on/);
   const waiting = start(['run', 'unserved.job', '1', '--timeout', '20000', ...to]);
@@ -112,13 +118,13 @@ jobs('a command ends at its time limit, and prints that it waits for an unreacha
   waiting.stderr?.on('data', (chunk: Buffer) => {
     printed += chunk.toString();
   });
-  while ((await troupe(['ls', ...to])).out.split('\n').length < 4);
+  while ((await inProcess(['ls', ...to])).out.split('\n').length < 4);
   await s.leader.end('SIGKILL');
   while (!/^troupe: leader at \S+: lost \(.*\); waiting for it$/m.test(printed))
     await once(waiting.stderr as NodeJS.ReadableStream, 'data');
   waiting.kill('SIGKILL');
   await once(waiting, 'exit');
-  const unreachable = await troupe(['submit', 'math.add', '1', '--timeout', '300', ...to]);
+  const unreachable = await inProcess(['submit', 'math.add', '1', '--timeout', '300', ...to]);
   assert.is(unreachable.code, 69);
   assert.match(
     unreachable.err,
@@ -127,11 +133,11 @@ jobs('a command ends at its time limit, and prints that it waits for an unreacha
 });
 
 jobs('`ls`, `show` and `cancel` work on queued and running jobs', async () => {
-  await using s = await stage();
+  await using s = await ownLeader();
   const to = ['--leader', s.at];
-  const first = (await troupe(['submit', 'math.add', '[1,2]', ...to])).out.trim();
-  const second = (await troupe(['submit', 'text.echo', '0', '--delay', '60000', ...to])).out.trim();
-  const listed = lines(await troupe(['ls', '--json', ...to]));
+  const first = (await inProcess(['submit', 'math.add', '[1,2]', ...to])).out.trim();
+  const second = (await inProcess(['submit', 'text.echo', '0', '--delay', '60000', ...to])).out.trim();
+  const listed = lines(await inProcess(['ls', '--json', ...to]));
   assert.equal(
     listed.map(({ id, state, exec }) => ({ id, state, exec })),
     [
@@ -139,113 +145,132 @@ jobs('`ls`, `show` and `cancel` work on queued and running jobs', async () => {
       { id: second, state: 'queued', exec: 'text.echo' },
     ],
   );
-  const plain = await troupe(['ls', '--state', 'queued', '--max', '1', ...to]);
+  const plain = await inProcess(['ls', '--state', 'queued', '--max', '1', ...to]);
   assert.match(plain.out, /^ID +STATE +EXEC +ATTEMPT +SUBMITTED +REASON\n\S+ +queued +math\.add +0 .*\n$/);
-  const shown = await troupe(['show', second, ...to]);
+  const shown = await inProcess(['show', second, ...to]);
   assert.match(shown.out, new RegExp(`^id +${second}\nexec +text\\.echo\nstate +queued\n`));
-  assert.is((await troupe(['cancel', second, '--reason', 'enough', ...to])).out, `${second} cancelled\n`);
-  assert.is((await troupe(['cancel', second, ...to])).out, `${second} cancelled\n`);
-  const [job] = lines(await troupe(['show', second, '--json', ...to]));
+  assert.is((await inProcess(['cancel', second, '--reason', 'enough', ...to])).out, `${second} cancelled\n`);
+  assert.is((await inProcess(['cancel', second, ...to])).out, `${second} cancelled\n`);
+  const [job] = lines(await inProcess(['show', second, '--json', ...to]));
   assert.is(job?.['state'], 'cancelled');
   assert.is(job?.['reason'], 'enough');
   assert.is(job?.['payloadBytes'], null);
   // The oldest jobs come first, in whatever state.
-  await troupe(['submit', 'math.add', '[3,4]', ...to]);
+  await inProcess(['submit', 'math.add', '[3,4]', ...to]);
   assert.equal(
-    lines(await troupe(['ls', '--max', '2', '--json', ...to])).map(({ id }) => id),
+    lines(await inProcess(['ls', '--max', '2', '--json', ...to])).map(({ id }) => id),
     [first, second],
   );
-  const awaited = await troupe(['await', second, ...to]);
+  const awaited = await inProcess(['await', second, ...to]);
   assert.is(awaited.code, 1);
   assert.is(awaited.err, `troupe: job ${second}: cancelled: enough\n`);
-  const waited = await troupe(['await', first, '--result-within', '50', ...to]);
+  const waited = await inProcess(['await', first, '--result-within', '50', ...to]);
   assert.is(waited.code, 75);
   assert.match(waited.err, /no outcome within 50 ms; it goes on, .*; see troupe await\n/);
 });
 
 jobs('`dlq ls`, `show`, `redrive` and `purge` work on dead letters', async () => {
-  await using s = await stage();
-  await using _worker = await workerOf(s.at, s.dir);
+  await using s = await ownLeader();
+  await using _worker = await ownWorker(s);
   const to = ['--leader', s.at];
-  const ran = await troupe(['run', 'math.fail', '1', '--attempts', '1', ...to]);
+  const ran = await inProcess(['run', 'math.fail', '1', '--attempts', '1', ...to]);
   assert.is(ran.code, 1);
   const id = / job (\S+):/.exec(ran.err)?.[1] ?? '';
   assert.is(
     ran.err,
     `troupe: job ${id}: ended in the dead letters (failed): it never works; see troupe dlq show\n`,
   );
-  const [dead] = lines(await troupe(['dlq', 'ls', '--json', ...to]));
+  const [dead] = lines(await inProcess(['dlq', 'ls', '--json', ...to]));
   assert.is(dead?.['id'], id);
-  assert.match((await troupe(['dlq', 'ls', ...to])).out, /LAST ERROR\n.*it never works\n$/);
-  assert.match((await troupe(['dlq', 'show', id, ...to])).out, /failure +Error: it never works\n/);
-  assert.is((await troupe(['dlq', 'redrive', id, ...to])).out, '1 of 1 queued again\n');
-  assert.is((await troupe(['await', id, ...to])).code, 1);
-  assert.equal(lines(await troupe(['dlq', 'purge', '--all', '--json', ...to])), [
+  assert.match((await inProcess(['dlq', 'ls', ...to])).out, /LAST ERROR\n.*it never works\n$/);
+  assert.match((await inProcess(['dlq', 'show', id, ...to])).out, /failure +Error: it never works\n/);
+  assert.is((await inProcess(['dlq', 'redrive', id, ...to])).out, '1 of 1 queued again\n');
+  assert.is((await inProcess(['await', id, ...to])).code, 1);
+  assert.equal(lines(await inProcess(['dlq', 'purge', '--all', '--json', ...to])), [
     { purged: 1, requested: 1 },
   ]);
-  const gone = await troupe(['dlq', 'purge', id, ...to]);
+  const gone = await inProcess(['dlq', 'purge', id, ...to]);
   assert.equal([gone.code, gone.out], [66, '0 of 1 purged\n']);
-  const alive = (await troupe(['submit', 'no.worker', '1', ...to])).out.trim();
-  assert.is((await troupe(['dlq', 'show', alive, ...to])).code, 66);
-  assert.is((await troupe(['dlq', 'redrive', ...to])).code, 64);
+  const alive = (await inProcess(['submit', 'no.worker', '1', ...to])).out.trim();
+  assert.is((await inProcess(['dlq', 'show', alive, ...to])).code, 66);
+  assert.is((await inProcess(['dlq', 'redrive', ...to])).code, 64);
 });
 
 jobs('`workers ls` lists workers, and `check` fails with its reasons', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];
-  const lonely = await troupe(['check', '--workers-min', '1', ...to]);
+  const lonely = await inProcess(['check', '--workers-min', '1', ...to]);
   assert.is(lonely.code, 75);
   assert.match(lonely.out, /^not well: 0 workers alive, needed 1\nuse: jobs 0\/\d+, /);
   await using worker = await workerOf(s.at, s.dir, ['--slots', '3']);
-  const [one] = lines(await troupe(['workers', 'ls', '--json', ...to]));
+  const [one] = lines(await inProcess(['workers', 'ls', '--json', ...to]));
   assert.match(String(one?.['worker']), /^w1~/);
   assert.equal([one?.['liveness'], one?.['slots']], ['alive', 3]);
   assert.match(
-    (await troupe(['workers', 'ls', ...to])).out,
+    (await inProcess(['workers', 'ls', ...to])).out,
     /^WORKER +STATE +RUNNING.*\nw1~\S+ +alive +0\/3/,
   );
-  const [well] = lines(await troupe(['check', '--workers-min', '1', '--json', ...to]));
+  const [well] = lines(await inProcess(['check', '--workers-min', '1', '--json', ...to]));
   assert.is(well?.['ok'], true);
-  assert.match((await troupe(['check', ...to])).out, /^ok: 0 queued, 0 running/);
+  assert.match((await inProcess(['check', ...to])).out, /^ok: 0 queued, 0 running/);
   assert.is(await worker.end(), 0);
 });
 
 // A blocked worker is told apart from a dead one.
 jobs('`workers ls` and `show` print that a worker is blocked, and for how long', async () => {
-  await using s = await stage();
+  await using s = await ownLeader();
   const to = ['--leader', s.at];
   await using worker = await workerOf(s.at, s.dir);
-  const id = (await troupe(['submit', 'cpu.spin', '3600000', ...to])).out.trim();
+  const id = (await inProcess(['submit', 'cpu.spin', '3600000', ...to])).out.trim();
   let listed = '';
   // The worker is blocked for an hour; the leader notices after a second or two.
-  while (!listed.includes('blocked')) listed = (await troupe(['workers', 'ls', ...to])).out;
+  while (!listed.includes('blocked')) listed = (await inProcess(['workers', 'ls', ...to])).out;
   assert.match(listed, /\nw1~\S+ +blocked for \d+ s +1\/\d+ +0 /);
-  assert.match((await troupe(['show', id, ...to])).out, /worker +w1~\S+ \(blocked for \d+ s\)/);
-  const [shown] = lines(await troupe(['show', id, '--json', ...to]));
+  assert.match((await inProcess(['show', id, ...to])).out, /worker +w1~\S+ \(blocked for \d+ s\)/);
+  const [shown] = lines(await inProcess(['show', id, '--json', ...to]));
   assert.equal([shown?.['state'], shown?.['liveness']], ['running', 'blocked']);
   assert.ok(Number(shown?.['blockedMs']) >= 1_000);
   await worker.end('SIGKILL');
 });
 
-// Three heartbeats are silence, so a lease of 4 s is the lease that counts.
+// Three heartbeats are silence, so a lease of a second is the lease that counts.
 jobs('a handler that holds the event loop for three leases keeps its job', async () => {
-  await using s = await stage();
+  await using s = await ownLeader({ times: { heartbeatMs: 200 } });
   const to = ['--leader', s.at];
   await using _worker = await workerOf(s.at, s.dir);
-  const ran = await troupe(['run', 'cpu.spin', '12000', '--lease', '4s', '--attempts', '3', '--json', ...to]);
+  const ran = await inProcess([
+    'run',
+    'cpu.spin',
+    '3000',
+    '--lease',
+    '1s',
+    '--attempts',
+    '3',
+    '--json',
+    ...to,
+  ]);
   assert.is(ran.code, 0, ran.err);
   const [result] = lines(ran);
-  const [shown] = lines(await troupe(['show', String(result?.['id']), '--json', ...to]));
+  const [shown] = lines(await inProcess(['show', String(result?.['id']), '--json', ...to]));
   assert.equal([shown?.['state'], shown?.['attempt'], shown?.['failures']], ['done', 1, 0]);
 });
 
 jobs('`workers ls` shows the handlers that outlive their attempt', async () => {
-  await using s = await stage();
+  await using s = await ownLeader();
   const to = ['--leader', s.at];
   await using _worker = await workerOf(s.at, s.dir, ['--slots', '1']);
-  const ran = await troupe(['run', 'slow.nap', '3600000', '--run-within', '200ms', '--attempts', '1', ...to]);
+  const ran = await inProcess([
+    'run',
+    'slow.nap',
+    '3600000',
+    '--run-within',
+    '200ms',
+    '--attempts',
+    '1',
+    ...to,
+  ]);
   assert.is(ran.code, 1);
-  const listed = (await troupe(['workers', 'ls', ...to])).out;
+  const listed = (await inProcess(['workers', 'ls', ...to])).out;
   assert.match(listed, /^WORKER +STATE +RUNNING +OVERRUN +CREDIT .*\nw1~\S+ +alive +0\/1 +1 +0 /);
 });
 

@@ -3,7 +3,7 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { folder, Running, stage, troupe, workerOf } from './troupe.js';
+import { folder, inProcess, ownLeader, Running, workerOf } from './troupe.js';
 
 const operating = suite('limits, keys and flags of a leader');
 
@@ -22,9 +22,9 @@ operating(
     const ready = await leader.first;
     assert.is(ready['dir'], config.dir);
     const to = ['--leader', String(ready['address'])];
-    assert.is((await troupe(['submit', 'math.add', '[1,2]', ...to])).code, 0);
-    assert.is((await troupe(['submit', 'math.add', '[1,2]', ...to])).code, 75);
-    const check = await troupe(['check', ...to]);
+    assert.is((await inProcess(['submit', 'math.add', '[1,2]', ...to])).code, 0);
+    assert.is((await inProcess(['submit', 'math.add', '[1,2]', ...to])).code, 75);
+    const check = await inProcess(['check', ...to]);
     assert.is(check.code, 75);
     assert.match(
       check.out,
@@ -33,7 +33,7 @@ operating(
     assert.is(await leader.end(), 0);
     await using wider = new Running(['leader', '--config', file, '--jobs-max', '2']);
     const at = String((await wider.first)['address']);
-    assert.is((await troupe(['submit', 'math.add', '[1,2]', '--leader', at])).code, 0);
+    assert.is((await inProcess(['submit', 'math.add', '[1,2]', '--leader', at])).code, 0);
     const refused: readonly [unknown, number, RegExp][] = [
       [{ limit: {} }, 78, /limit: there is no such option; known are dir, address/],
       [{ transportLimits: { pings: 1 } }, 78, /transportLimits\.pings: there is no such option/],
@@ -42,7 +42,15 @@ operating(
     ];
     for (const [value, code, text] of refused) {
       await writeFile(file, JSON.stringify(value));
-      const ended = await troupe(['leader', '--port', '0', '--dir', join(f.dir, 'other'), '--config', file]);
+      const ended = await inProcess([
+        'leader',
+        '--port',
+        '0',
+        '--dir',
+        join(f.dir, 'other'),
+        '--config',
+        file,
+      ]);
       assert.is(ended.code, code, ended.err);
       assert.match(ended.err, text);
     }
@@ -54,11 +62,11 @@ operating(
   async () => {
     await using f = await folder();
     const keys = ['a', 'b'].map((name) => join(f.dir, `${name}.key`));
-    for (const key of keys) await troupe(['key', 'new', 'peer', '--allow', 'all', '--out', key]);
+    for (const key of keys) await inProcess(['key', 'new', 'peer', '--allow', 'all', '--out', key]);
     const [own = '', other = ''] = keys;
     await using leader = new Running(['leader', '--port', '0', '--dir', join(f.dir, 's'), '--key', own]);
     const at = String((await leader.first)['address']);
-    const wrong = await troupe(['run', 'math.add', '[1,2]', '--leader', at, '--key', other]);
+    const wrong = await inProcess(['run', 'math.add', '[1,2]', '--leader', at, '--key', other]);
     assert.is(wrong.code, 77);
     assert.match(
       wrong.err,
@@ -72,8 +80,8 @@ operating(
 );
 
 operating('`run` says after a second that no worker has taken its job', async () => {
-  await using s = await stage();
-  const ended = await troupe(['run', 'math.add', '[1,2]', '--result-within', '2s', '--leader', s.at]);
+  await using s = await ownLeader();
+  const ended = await inProcess(['run', 'math.add', '[1,2]', '--result-within', '2s', '--leader', s.at]);
   assert.is(ended.code, 75);
   assert.match(
     ended.err,
@@ -90,12 +98,12 @@ operating(
     await using leader = new Running(['leader', '--port', '0', '--dir', state], undefined, flags.split(' '));
     const at = String((await leader.first)['address']);
     await using _worker = await workerOf(at, f.dir, [], flags.split(' '));
-    assert.equal(await troupe(['run', 'math.add', '[1,2]', '--leader', at]), {
+    assert.equal(await inProcess(['run', 'math.add', '[1,2]', '--leader', at]), {
       code: 0,
       out: '3\n',
       err: '',
     });
-    assert.is((await troupe(['run', 'math.fail', 'null', '--attempts', '1', '--leader', at])).code, 1);
+    assert.is((await inProcess(['run', 'math.fail', 'null', '--attempts', '1', '--leader', at])).code, 1);
     assert.is(await leader.end(), 0);
     assert.is(leader.err.includes('Error'), false, leader.err);
   },

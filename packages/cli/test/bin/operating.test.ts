@@ -5,7 +5,7 @@ import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { printCrash } from '#src/output/print-crash.js';
-import { folder, inProcess, lines, Running, stage, troupe, workerOf } from './troupe.js';
+import { folder, inProcess, lines, ownLeader, Running, stage, troupe, workerOf } from './troupe.js';
 
 const operating = suite('operating by the command');
 
@@ -14,7 +14,7 @@ operating(
   async () => {
     await using s = await stage();
     const to = ['--leader', s.at];
-    const id = (await troupe(['submit', 'math.add', '[1,2]', ...to])).out.trim();
+    const id = (await inProcess(['submit', 'math.add', '[1,2]', ...to])).out.trim();
     const state = join(s.dir, 'state');
     const second = await troupe(['leader', '--port', '0', '--dir', state]);
     assert.is(second.code, 73);
@@ -29,20 +29,28 @@ operating(
     await using again = new Running(['leader', '--port', '0', '--dir', state]);
     const ready = await again.first;
     assert.is((ready['counts'] as { queued: number }).queued, 1);
-    assert.match((await troupe(['show', id, '--leader', String(ready['address'])])).out, /state +queued/);
+    assert.match((await inProcess(['show', id, '--leader', String(ready['address'])])).out, /state +queued/);
   },
 );
 
 operating('a limit out of range is refused when the leader starts', async () => {
   await using f = await folder();
-  const ended = await troupe(['leader', '--port', '0', '--dir', join(f.dir, 'state'), '--payload-max', '1g']);
+  const ended = await inProcess([
+    'leader',
+    '--port',
+    '0',
+    '--dir',
+    join(f.dir, 'state'),
+    '--payload-max',
+    '1g',
+  ]);
   assert.is(ended.code, 64);
   assert.match(ended.err, /^troupe: startLeader\.limits\.payloadBytesMax: needed .*\n$/);
 });
 
 operating('a folder that cannot be created ends leader, backup and restore at once (exit 73)', async () => {
-  await using s = await stage();
-  await s.leader.end();
+  await using s = await ownLeader();
+  await s.end();
   const state = join(s.dir, 'state');
   const below = join(s.dir, 'handlers.mjs', 'below');
   for (const place of process.platform === 'linux' ? ['/proc/x', '/sys/x', below] : [below]) {
@@ -51,7 +59,7 @@ operating('a folder that cannot be created ends leader, backup and restore at on
       ['backup', state, place],
       ['restore', state, place],
     ]) {
-      const ended = await troupe(words);
+      const ended = await inProcess(words);
       assert.is(ended.code, 73, `${words}: ${ended.err}`);
       assert.match(
         ended.err,
@@ -62,40 +70,42 @@ operating('a folder that cannot be created ends leader, backup and restore at on
 });
 
 operating("`wal verify`, `wal dump`, `backup` and `restore` work on a leader's folder", async () => {
-  await using s = await stage();
+  await using s = await ownLeader();
   const to = ['--leader', s.at];
-  await troupe(['submit', 'math.add', '[1,2]', '--idempotency-key', 'first', ...to]);
-  await troupe(['submit', 'math.add', '"a text"', ...to]);
+  await inProcess(['submit', 'math.add', '[1,2]', '--idempotency-key', 'first', ...to]);
+  await inProcess(['submit', 'math.add', '"a text"', ...to]);
   const state = join(s.dir, 'state');
-  const [live] = lines(await troupe(['backup', state, join(s.dir, 'live'), '--json']));
+  const [live] = lines(await inProcess(['backup', state, join(s.dir, 'live'), '--json']));
   assert.ok(Number(live?.['lastLsn']) > 0, 'the leader runs on meanwhile');
-  assert.is((await troupe(['wal', 'verify', join(s.dir, 'live')])).code, 0);
-  await s.leader.end();
-  const dumped = lines(await troupe(['wal', 'dump', state, '--payloads']));
+  assert.is((await inProcess(['wal', 'verify', join(s.dir, 'live')])).code, 0);
+  await s.end();
+  const dumped = lines(await inProcess(['wal', 'dump', state, '--payloads']));
   const enqueue = dumped.find(({ type }) => type === 'enqueue');
   assert.equal([enqueue?.['key'], enqueue?.['payload']], ['first', '[1,2]']);
   const payloads = (all: typeof dumped): unknown[] =>
     all.flatMap(({ type, payload }) => (type === 'enqueue' ? [payload] : []));
   assert.equal(payloads(dumped), ['[1,2]', '"a text"']);
-  assert.equal(payloads(lines(await troupe(['wal', 'dump', state]))), ['5 bytes', '8 bytes']);
-  const some = lines(await troupe(['wal', 'dump', state, '--from', '2', '--to', '3']));
+  assert.equal(payloads(lines(await inProcess(['wal', 'dump', state]))), ['5 bytes', '8 bytes']);
+  const some = lines(await inProcess(['wal', 'dump', state, '--from', '2', '--to', '3']));
   assert.equal([...new Set(some.map(({ lsn }) => lsn))], [2, 3]);
   assert.match(
-    (await troupe(['wal', 'verify', state])).out,
+    (await inProcess(['wal', 'verify', state])).out,
     /^ok: entries 1 to \d+ in \d segments, closed cleanly\n$/,
   );
-  assert.is((await troupe(['backup', state, join(s.dir, 'copy')])).code, 0);
-  assert.is((await troupe(['backup', state, join(s.dir, 'copy')])).code, 73);
-  const [restored] = lines(await troupe(['restore', join(s.dir, 'copy'), join(s.dir, 'restored'), '--json']));
+  assert.is((await inProcess(['backup', state, join(s.dir, 'copy')])).code, 0);
+  assert.is((await inProcess(['backup', state, join(s.dir, 'copy')])).code, 73);
+  const [restored] = lines(
+    await inProcess(['restore', join(s.dir, 'copy'), join(s.dir, 'restored'), '--json']),
+  );
   assert.ok(Number(restored?.['lastLsn']) > 0);
   await using leader = new Running(['leader', '--port', '0', '--dir', join(s.dir, 'restored')]);
   assert.is(((await leader.first)['counts'] as { queued: number }).queued, 2);
 });
 
 operating('a damaged log is refused by leader, verify and restore (exit 65)', async () => {
-  await using s = await stage();
-  for (let i = 0; i < 3; i += 1) await troupe(['submit', 'math.add', `[${i},2]`, '--leader', s.at]);
-  await s.leader.end();
+  await using s = await ownLeader();
+  for (let i = 0; i < 3; i += 1) await inProcess(['submit', 'math.add', `[${i},2]`, '--leader', s.at]);
+  await s.end();
   const state = join(s.dir, 'state');
   const name =
     (await readdir(state)).filter((file) => file.endsWith('.log') || file.endsWith('.seg')).sort()[0] ?? '';
@@ -103,35 +113,35 @@ operating('a damaged log is refused by leader, verify and restore (exit 65)', as
   const file = await open(join(state, name), 'r+');
   await file.write(Buffer.from([0xff]), 0, 1, 4096 + 20);
   await file.close();
-  const verified = await troupe(['wal', 'verify', state]);
+  const verified = await inProcess(['wal', 'verify', state]);
   assert.is(verified.code, 65, verified.out);
-  assert.is((await troupe(['leader', '--port', '0', '--dir', state])).code, 65);
-  assert.is((await troupe(['restore', state, join(s.dir, 'new')])).code, 65);
+  assert.is((await inProcess(['leader', '--port', '0', '--dir', state])).code, 65);
+  assert.is((await inProcess(['restore', state, join(s.dir, 'new')])).code, 65);
 });
 
 operating('key files are private, authenticate peers, and a wrong key is refused', async () => {
   await using f = await folder();
   const path = (name: string): string => join(f.dir, name);
-  assert.is((await troupe(['key', 'new', 'ops', '--allow', 'all', '--out', path('ops.key')])).code, 0);
+  assert.is((await inProcess(['key', 'new', 'ops', '--allow', 'all', '--out', path('ops.key')])).code, 0);
   assert.is((await stat(path('ops.key'))).mode & 0o777, 0o600);
-  assert.is((await troupe(['key', 'new', 'ops', '--allow', 'all', '--out', path('ops.key')])).code, 73);
-  assert.is((await troupe(['key', 'new', 'nothing'])).code, 64);
+  assert.is((await inProcess(['key', 'new', 'ops', '--allow', 'all', '--out', path('ops.key')])).code, 73);
+  assert.is((await inProcess(['key', 'new', 'nothing'])).code, 64);
   const mail = ['key', 'new', 'mail', '--allow', 'submit=job.submit.mail', '--out', path('mail.key')];
-  assert.is((await troupe(mail)).code, 0);
-  assert.is((await troupe(['key', 'new', 'x', '--allow', 'submit=job..mail'])).code, 78);
-  assert.match((await troupe(['key', 'new', 'shown', '--allow', 'all'])).out, /"key": "[0-9a-f]{64}"/);
+  assert.is((await inProcess(mail)).code, 0);
+  assert.is((await inProcess(['key', 'new', 'x', '--allow', 'submit=job..mail'])).code, 78);
+  assert.match((await inProcess(['key', 'new', 'shown', '--allow', 'all'])).out, /"key": "[0-9a-f]{64}"/);
   await using s = await stage(['--key', path('ops.key'), '--key', path('mail.key')]);
   const to = ['--leader', s.at];
-  const stranger = await troupe(['check', ...to]);
+  const stranger = await inProcess(['check', ...to]);
   assert.is(stranger.code, 77);
   assert.match(stranger.err, /AUTH_FAILED.*give the right key with --key\n$/);
-  assert.is((await troupe(['submit', 'mail.send', '1', '--key', path('mail.key'), ...to])).code, 0);
-  const forbidden = await troupe(['submit', 'math.add', '1', '--key', path('mail.key'), ...to]);
+  assert.is((await inProcess(['submit', 'mail.send', '1', '--key', path('mail.key'), ...to])).code, 0);
+  const forbidden = await inProcess(['submit', 'math.add', '1', '--key', path('mail.key'), ...to]);
   assert.is(forbidden.code, 77);
-  assert.is((await troupe(['check', '--key', path('mail.key'), ...to])).code, 77);
-  assert.is((await troupe(['check', '--key', path('ops.key'), ...to])).code, 0);
+  assert.is((await inProcess(['check', '--key', path('mail.key'), ...to])).code, 77);
+  assert.is((await inProcess(['check', '--key', path('ops.key'), ...to])).code, 0);
   await chmod(path('ops.key'), 0o644);
-  const open = await troupe(['check', '--key', path('ops.key'), ...to]);
+  const open = await inProcess(['check', '--key', path('ops.key'), ...to]);
   assert.equal(
     [open.code, open.err],
     [78, `troupe: key file ${path('ops.key')}: others may read it; run: chmod 600 ${path('ops.key')}\n`],
@@ -153,13 +163,13 @@ operating(
     await writeFile(path('old.pem'), old.cert);
     await writeFile(path('young.pem'), young.cert);
     for (const name of ['ann', 'bob'])
-      await troupe(['key', 'new', name, '--allow', 'all', '--out', path(`${name}.key`)]);
+      await inProcess(['key', 'new', name, '--allow', 'all', '--out', path(`${name}.key`)]);
     await copyFile(path('ann.key'), path('leader.key'));
     const tls = ['--tls-cert', path('cert.pem'), '--tls-key', path('key.pem'), '--key', path('leader.key')];
     await using s = await stage(tls);
     const check = async (ca: string, key: string): Promise<number | null> => {
       const proof = ['--tls-ca', path(ca), '--tls-name', 'localhost', '--key', path(key)];
-      return (await troupe(['check', '--leader', s.at, '--connect-within', '1000', ...proof])).code;
+      return (await inProcess(['check', '--leader', s.at, '--connect-within', '1000', ...proof])).code;
     };
     assert.equal([await check('old.pem', 'ann.key'), await check('old.pem', 'bob.key')], [0, 77]);
     await certify(young);
@@ -181,14 +191,14 @@ operating('leader and worker print errors on standard error', async () => {
   await using s = await stage(['--verbose']);
   const to = ['--leader', s.at];
   await using worker = await workerOf(s.at, s.dir);
-  await troupe(['run', 'math.fail', '1', '--attempts', '1', ...to]);
+  await inProcess(['run', 'math.fail', '1', '--attempts', '1', ...to]);
   await worker.said(/worker: math\.fail \S+-1, attempt 1: failed: Error: it never works\n/);
-  const [dead] = lines(await troupe(['dlq', 'ls', '--json', ...to]));
+  const [dead] = lines(await inProcess(['dlq', 'ls', '--json', ...to]));
   await s.leader.said(
     new RegExp(`leader: job ${String(dead?.['id'])} \\(math\\.fail\\) is a dead letter: failed\n`),
   );
-  await troupe(['submit', 'math.add', '1', '--idempotency-key', 'k', ...to]);
-  await troupe(['submit', 'math.add', '2', '--idempotency-key', 'k', ...to]);
+  await inProcess(['submit', 'math.add', '1', '--idempotency-key', 'k', ...to]);
+  await inProcess(['submit', 'math.add', '2', '--idempotency-key', 'k', ...to]);
   await s.leader.said(/leader: refused a submit of cli: ERR_KEY_CONFLICT\n/);
   await s.leader.said(/leader: worker w1~\S+ joined\n/);
 });
@@ -214,7 +224,7 @@ operating('a crash report has the message, the stack of an unforeseen error, and
 });
 
 operating('a folder without a log is refused, and so is a backup target inside its source', async () => {
-  await using s = await stage();
+  await using s = await ownLeader();
   const other = join(s.dir, 'other');
   await mkdir(other);
   for (const words of [
@@ -232,7 +242,7 @@ operating('a folder without a log is refused, and so is a backup target inside i
   }
   assert.is((await inProcess(['wal', 'dump', join(s.dir, 'nowhere')])).code, 66);
   const state = join(s.dir, 'state');
-  await s.leader.end();
+  await s.end();
   const inside = await inProcess(['backup', state, join(state, 'bk')]);
   assert.equal([inside.code, (await readdir(state)).includes('bk')], [64, false]);
   assert.match((await inProcess(['wal', 'repair', state])).out, /^would be: \d+ records kept, none lost;/);
@@ -246,8 +256,8 @@ operating('TLS with a key works; a public address without both is refused', asyn
   await writeFile(path('ca.pem'), authority.cert);
   await writeFile(path('cert.pem'), cert);
   await writeFile(path('key.pem'), key);
-  await troupe(['key', 'new', 'ops', '--allow', 'all', '--out', path('ops.key')]);
-  const unsafe = await troupe(['leader', '--host', '0.0.0.0', '--port', '0', '--dir', path('state')]);
+  await inProcess(['key', 'new', 'ops', '--allow', 'all', '--out', path('ops.key')]);
+  const unsafe = await inProcess(['leader', '--host', '0.0.0.0', '--port', '0', '--dir', path('state')]);
   assert.is(unsafe.code, 78);
   assert.match(
     unsafe.err,
@@ -257,8 +267,11 @@ operating('TLS with a key works; a public address without both is refused', asyn
   await using s = await stage(['--host', '0.0.0.0', ...tls]);
   const port = s.at.split(':').at(-1);
   const to = ['--leader', `127.0.0.1:${port}`, '--key', path('ops.key')];
-  assert.is((await troupe(['check', ...to, '--tls-ca', path('ca.pem'), '--tls-name', 'localhost'])).code, 0);
-  assert.is((await troupe(['check', ...to, '--connect-within', '300'])).code, 69);
+  assert.is(
+    (await inProcess(['check', ...to, '--tls-ca', path('ca.pem'), '--tls-name', 'localhost'])).code,
+    0,
+  );
+  assert.is((await inProcess(['check', ...to, '--connect-within', '300'])).code, 69);
 });
 
 operating('peers authenticate by client certificate, and a leader listens on a Unix socket', async () => {
@@ -294,25 +307,25 @@ operating('peers authenticate by client certificate, and a leader listens on a U
     '2000',
   ];
   const own = ['--tls-cert', path('peer.cert'), '--tls-key', path('peer.pem')];
-  assert.is((await troupe(['check', ...to, ...own])).code, 0);
-  assert.ok([69, 77].includes((await troupe(['check', ...to])).code ?? 0));
+  assert.is((await inProcess(['check', ...to, ...own])).code, 0);
+  assert.ok([69, 77].includes((await inProcess(['check', ...to])).code ?? 0));
   await using unix = new Running(['leader', '--socket', path('leader.sock'), '--dir', path('state-unix')]);
   assert.is((await unix.first)['address'], `unix:${path('leader.sock')}`);
-  assert.is((await troupe(['check', '--leader', `unix:${path('leader.sock')}`])).code, 0);
+  assert.is((await inProcess(['check', '--leader', `unix:${path('leader.sock')}`])).code, 0);
 });
 
 operating('a missing worker module, or one without handlers, is an error that says so', async () => {
-  await using s = await stage();
-  const missing = await troupe(['worker', join(s.dir, 'nothing.mjs'), '--leader', s.at]);
+  await using s = await ownLeader();
+  const missing = await inProcess(['worker', join(s.dir, 'nothing.mjs'), '--leader', s.at]);
   assert.is(missing.code, 66);
   await writeFile(join(s.dir, 'empty.mjs'), 'export const x = 1;\n');
-  const empty = await troupe(['worker', join(s.dir, 'empty.mjs'), '--leader', s.at]);
+  const empty = await inProcess(['worker', join(s.dir, 'empty.mjs'), '--leader', s.at]);
   assert.equal(
     [empty.code, empty.err],
     [65, `troupe: module ${join(s.dir, 'empty.mjs')}: exports no handler; export handle(job, run)\n`],
   );
   await writeFile(join(s.dir, 'data.json'), '{}');
-  assert.is((await troupe(['worker', join(s.dir, 'data.json'), '--leader', s.at])).code, 65);
+  assert.is((await inProcess(['worker', join(s.dir, 'data.json'), '--leader', s.at])).code, 65);
   await using worker = await workerOf(s.at, s.dir);
   assert.equal((await worker.first)['execs'], ['math.add', 'math.fail', 'text.echo', 'slow.nap', 'cpu.spin']);
 });
@@ -327,7 +340,7 @@ operating('`bench` prints jobs per second and counts every job', async () => {
 
 operating('completion scripts contain every subcommand', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
-    const { code, out } = await troupe(['completion', shell]);
+    const { code, out } = await inProcess(['completion', shell]);
     assert.is(code, 0);
     for (const word of ['submit', 'redrive', 'backup']) assert.match(out, word);
     const [json] = lines(await inProcess(['completion', shell, '--json']));

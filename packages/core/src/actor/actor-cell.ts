@@ -115,7 +115,9 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   get id(): string {
-    return `${this.slot}.${this.generation}`;
+    const { cold, type } = this;
+    const known = cold?.home?.id ?? cold?.route?.id;
+    return known ?? `${type.runtime.remote?.idPrefix ?? ''}${this.slot}.${this.generation}`;
   }
 
   /** How many actors had this slot before. */
@@ -164,7 +166,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   get parent(): AnyRef | undefined {
-    const parent = this.parentRef;
+    const parent = this.cold?.home === undefined ? this.parentRef : this.cold.home.parent;
     return parent === this.type.runtime.guardian.ref ? undefined : parent;
   }
 

@@ -12,10 +12,11 @@ import type { Middleware } from '../middleware/middleware.js';
 import type { WorkQueue } from '../routing/work-queue.js';
 import type { StopReason } from '../runtime-event.js';
 import type { FailureReport } from '../supervision/failure-report.js';
-import type { GroupRestart } from '../supervision/group-restart.js';
+import type { RestartGroup } from '../supervision/group-restart.js';
 import type { RestartWindow } from '../supervision/restart-window.js';
 import type { OpenWaits } from '../waits/open-waits.js';
 import type { ActorCell } from './actor-cell.js';
+import type { ActorHome, ProxyRoute } from './actor-home.js';
 import type { CellTimers } from './actor-timers.js';
 
 /**
@@ -60,8 +61,12 @@ export class ColdState {
   /** The parent has ended it: even a permanent child is not started again. */
   released = false;
   /** The restart of several siblings that it is part of, from the decision until its next incarnation. */
-  group: GroupRestart | undefined = undefined;
+  group: RestartGroup | undefined = undefined;
   restarts = 0;
+  /** Set for an actor whose supervisor is on another thread. */
+  home: ActorHome | undefined = undefined;
+  /** Set for a proxy of an actor on another thread. */
+  route: ProxyRoute | undefined = undefined;
   links: Set<ActorCell['ref']> | undefined = undefined;
   slowest: { readonly message: string; readonly ms: number } | undefined = undefined;
   /** Made at the first restart: of itself, and of its children. */

@@ -21,7 +21,7 @@ export class NameRegistry {
   private readonly watchers = new Map<string, Set<(ref: ActorCell['ref'] | undefined) => void>>();
   /** How many living actors have a name that ends in the number of this slot. */
   private readonly numbered = new Map<number, number>();
-  private readonly runtime: Parts<'guardian' | 'ready'>;
+  private readonly runtime: Parts<'guardian' | 'ready' | 'remote'>;
 
   constructor(runtime: NameRegistry['runtime']) {
     this.runtime = runtime;
@@ -46,6 +46,7 @@ export class NameRegistry {
     const path = this.pathOf(cell);
     this.named.set(path, cell.ref);
     this.countNumber(name, 1);
+    this.runtime.remote?.nameTaken(path, cell);
     this.notify(path);
   }
 
@@ -55,6 +56,7 @@ export class NameRegistry {
     if (this.named.get(path) !== cell.ref) return;
     this.named.delete(path);
     this.countNumber(cell.cold.name, -1);
+    this.runtime.remote?.nameLeft(path);
     this.notify(path);
   }
 
@@ -63,7 +65,7 @@ export class NameRegistry {
     checkIsDefinition(definition);
     if (typeof path !== 'string') throw new OptionError('lookup.path', path, 'needed a string');
     const absolute = path.startsWith('/') ? path : `/${path}`;
-    const ref = this.named.get(absolute);
+    const ref = this.refAt(absolute);
     if (ref === undefined) return undefined;
     if (!isOf(definition, ref))
       throw new LookupError(absolute, definition.name, ref.cell.type.definition.name);
@@ -78,7 +80,7 @@ export class NameRegistry {
     const all = this.watchers.get(absolute) ?? new Set();
     this.watchers.set(absolute, all);
     all.add(onChange);
-    onChange(this.named.get(absolute));
+    onChange(this.refAt(absolute));
     return () => {
       // A second call must not end watches that began since.
       if (all.delete(onChange) && all.size === 0) this.watchers.delete(absolute);
@@ -89,6 +91,8 @@ export class NameRegistry {
     if (cell === this.runtime.guardian) return '/';
     // An earlier incarnation has handed its name to the present one.
     const present = cell.ref.cell;
+    const elsewhere = present.cold?.home?.path ?? present.cold?.route?.path;
+    if (elsewhere !== undefined) return elsewhere;
     const own = present.cold?.name ?? anonymousName(present.type, present.slot, present.generation);
     const parent = present.parentRef;
     return parent === undefined ? `/${own}` : this.join(parent.cell, own);
@@ -115,9 +119,14 @@ export class NameRegistry {
   }
 
   /** Reads the name for each callback: an earlier one may have given it away, or begun or ended a watch. */
-  private notify(path: string): void {
+  notify(path: string): void {
     const all = this.watchers.get(path);
-    for (const onChange of [...(all ?? [])]) if (all?.has(onChange) === true) onChange(this.named.get(path));
+    for (const onChange of [...(all ?? [])]) if (all?.has(onChange) === true) onChange(this.refAt(path));
+  }
+
+  /** On this thread or another. */
+  private refAt(path: string): ActorCell['ref'] | undefined {
+    return this.named.get(path) ?? this.runtime.remote?.refNamed(path);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { AnyDefinition } from '../define/actor-definition.js';
+import type { SpawnOptionsWithArgs } from '../define/spawn-options.js';
 import type { EventStream } from '../event-stream.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
@@ -23,6 +24,7 @@ import type { DeadLetterHooks } from '../middleware/dead-letter-hooks.js';
 import type { MessageHooks } from '../middleware/message-hooks.js';
 import type { SendHooks } from '../middleware/send-hooks.js';
 import type { Asks } from '../ref/asks.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import type { PoolOptions } from '../routing/pool.js';
 import type { PoolRef } from '../routing/router-ref.js';
 import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
@@ -85,6 +87,29 @@ export interface ActorTree {
   readonly nameWatches: NameWatches;
   readonly spawner: ActorSpawner;
   readonly subtrees: SubtreeStarter;
+  /** Undefined for a system of one thread. */
+  readonly remote: RemotePlaces | undefined;
+}
+
+/** Actors on other threads, as the spawner and the cells use them. */
+export interface RemotePlaces {
+  /** In front of the ids of this thread's actors. */
+  readonly idPrefix: string;
+  /** Definition and options of the proxy of an actor that is to run elsewhere; undefined for one here. */
+  place(
+    definition: AnyDefinition,
+    options: SpawnOptionsWithArgs,
+  ): { readonly definition: AnyDefinition; readonly options: SpawnOptionsWithArgs } | undefined;
+  /** The proxy was spawned. */
+  spawned(cell: ActorCell): void;
+  nameOf(thread: number): string;
+  /** The thread of that routee of a pool on each thread. */
+  threadOfRoutee(serial: number): string;
+  /** The actor of that path that has its home on another thread. */
+  refNamed(path: string): CellRef | undefined;
+  /** An actor of this thread has taken or left its name. */
+  nameTaken(path: string, cell: ActorCell): void;
+  nameLeft(path: string): void;
 }
 
 /** Starts pools and supervision trees, which are made of actors. */

@@ -2,6 +2,7 @@ import type { Level } from '../mailbox/levelled-queue.js';
 import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
 import type { Middleware } from '../middleware/middleware.js';
 import type { ActorRef, AnyRef, RefClass } from '../ref/actor-ref.js';
+import type { RemoteDefinition } from '../remote/threads.js';
 import type { StopReason } from '../runtime-event.js';
 import type { ActorContext } from './actor-context.js';
 import type { SupervisionPolicy } from './supervision-policy.js';
@@ -73,6 +74,11 @@ export interface ActorSettings<K extends string = string> {
   /** Handlers that may be run again after a failure, when a middleware asks for it. */
   readonly retryable?: readonly K[] | undefined;
   readonly middleware?: readonly Middleware[] | undefined;
+  /**
+   * `import.meta.url` of the module that exports the definition: other threads import it. Default: the module
+   * that called `defineActor`.
+   */
+  readonly module?: string | undefined;
 }
 
 /** The behaviour of an actor. */
@@ -145,6 +151,16 @@ export interface AnyDefinition {
   readonly '~makeState'?: MakeState | undefined;
   /** Of a pool: the definition of its routees. */
   readonly '~routees'?: AnyDefinition;
+  /** The module that defines it, where that is known. */
+  readonly '~module'?: () => string | undefined;
+  /** Of a proxy: the definition of the actor that it stands for. */
+  readonly '~represents'?: RepresentedDefinition;
+}
+
+/** The definition of an actor on another thread, as this thread knows it. */
+export interface RepresentedDefinition extends RemoteDefinition {
+  /** Where it was spawned from this thread. */
+  readonly definition: AnyDefinition | undefined;
 }
 
 /** The contract that refs, spawns and tests of an actor share. Made by `defineActor`. */

@@ -13,6 +13,7 @@ import {
   object,
   oneOf,
   options,
+  rule,
   wholeNumber,
 } from '../option-check.js';
 import type { AnyDefinition, LooseSpec } from './actor-definition.js';
@@ -36,6 +37,7 @@ const DEFINITION_RULES = {
   stashMax: wholeNumber(1),
   retryable: array,
   middleware: middlewareList,
+  module: rule('the address of a module, import.meta.url', (value) => typeof value === 'string'),
 };
 
 /** Refuses a definition that could not work, with the option, the value and the rule. */

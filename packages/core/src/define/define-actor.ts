@@ -16,6 +16,7 @@ import {
   type WithPhases,
 } from './actor-definition.js';
 import { checkDefinition } from './check-definition.js';
+import { moduleOf } from './definition-module.js';
 import type { CheckedHandlers, CheckedPhases } from './handler-type-checks.js';
 import type {
   Actor,
@@ -69,6 +70,7 @@ export function makeDefinition(name: string, spec: object, makeState?: MakeState
     '~refClass': makeRefClass(handlerNames),
     '~handlerNames': handlerNames,
     '~makeState': makeState,
+    '~module': moduleOf(loose.module),
   };
   return definition;
 }

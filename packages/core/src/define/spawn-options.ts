@@ -1,6 +1,6 @@
 import { middlewareList } from '../middleware/check-middleware.js';
 import type { Middleware } from '../middleware/middleware.js';
-import { anything, checkOptions, flag, oneOf } from '../option-check.js';
+import { anything, checkOptions, flag, oneOf, rule } from '../option-check.js';
 import {
   RESTART_TYPES,
   type RestartType,
@@ -17,6 +17,11 @@ export interface SpawnOptions {
   readonly significant?: boolean | undefined;
   /** Its policy for its own children, instead of the definition's. */
   readonly supervise?: SupervisionPolicy | undefined;
+  /**
+   * The thread on which it runs: `main`, `any-thread`, or the name of one. Default: that of its parent. Needs
+   * the option `threads` of the system.
+   */
+  readonly on?: string | undefined;
   /** For this actor and everything it spawns. */
   readonly middleware?: readonly Middleware[] | undefined;
 }
@@ -32,6 +37,7 @@ const SPAWN_RULES = {
   restart: oneOf(RESTART_TYPES),
   significant: flag,
   supervise: supervisionPolicy,
+  on: rule('main, any-thread or the name of a thread', (value) => typeof value === 'string'),
   middleware: middlewareList,
 };
 

@@ -18,6 +18,11 @@ export interface ActorView {
   /** Name of its definition. */
   readonly actor: string;
   readonly phase: string | undefined;
+  /**
+   * The thread on which it runs, if that is another: the rest is then about its proxy here, whose messages
+   * count as handled when they are on their way.
+   */
+  readonly thread: string | undefined;
   readonly status: readonly ActorStatus[];
   /** Its present activity, for people. */
   readonly activity: string;

@@ -30,7 +30,7 @@ const WORDS: readonly (readonly [number, ActorStatus])[] = [
   [STOPPING, 'stopping'],
 ];
 
-type InspectedParts = Parts<'childLists' | 'host' | 'ready'>;
+type InspectedParts = Parts<'childLists' | 'host' | 'ready' | 'remote'>;
 
 /** An actor and the actors below it, at this moment. Costs nothing while it is not called. */
 export function inspectActor(
@@ -58,6 +58,7 @@ function viewOf(runtime: InspectedParts, cell: ActorCell, levels: number, childr
     id: cell.id,
     actor: cell.type.name,
     phase: cell.type.phase,
+    thread: cold?.route === undefined ? undefined : runtime.remote?.nameOf(cold.route.runsOn),
     status: wordsOf(status),
     activity,
     notRunning: (status & GATED) === 0 ? undefined : { why: activity, forMs: gatedFor(cell, now) },

@@ -23,6 +23,7 @@ function lineOf(view: ActorView): string {
   const facts = [
     view.actor === name ? '' : `(${view.actor})`,
     view.phase === undefined ? '' : `in ${view.phase}`,
+    view.thread === undefined ? '' : `on ${view.thread}`,
     view.activity,
     view.depth > 0 ? `depth ${view.depth}` : '',
     view.stashed > 0 ? `stashed ${view.stashed}` : '',

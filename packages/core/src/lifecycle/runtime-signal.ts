@@ -17,6 +17,8 @@ export type Signal =
   /** A name that it watches was taken or left. */
   | { readonly kind: 'name-changed'; readonly run: () => void }
   | { readonly kind: 'idle' }
+  /** The actor that this proxy stands for has ended. */
+  | { readonly kind: 'ended-elsewhere'; readonly reason: StopReason }
   /** `become` was called, or a transition goes on after a failure. */
   | { readonly kind: 'phase-changed' };
 

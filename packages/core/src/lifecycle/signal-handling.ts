@@ -13,6 +13,7 @@ import {
   TERMINATED,
 } from '../mailbox/status-word.js';
 import type { CellRef } from '../ref/cell-ref.js';
+import type { StopReason } from '../runtime-event.js';
 import { DeferredSignals } from './deferred-signals.js';
 import { endsWithIncarnation, type Signal } from './runtime-signal.js';
 
@@ -32,6 +33,7 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
     | 'results'
     | 'stops'
     | 'supervisor'
+    | 'termination'
   >;
 
   constructor(runtime: SignalHandling['runtime']) {
@@ -117,11 +119,19 @@ export class SignalHandling implements SignalReceiver<ActorCell> {
         return this.nameChanged(cell, signal.run);
       case 'idle':
         return this.runNotificationHook(cell, 'idle', []);
+      case 'ended-elsewhere':
+        return this.endedElsewhere(cell, signal.reason);
       case 'phase-changed':
         return this.runtime.phases.move(cell);
       default:
         return signal satisfies never;
     }
+  }
+
+  private endedElsewhere(cell: ActorCell, reason: StopReason): void {
+    if (cell.isStopping) return;
+    cell.beginStop();
+    this.runtime.termination.terminate(cell, reason);
   }
 
   private nameChanged(cell: ActorCell, run: () => void): void {

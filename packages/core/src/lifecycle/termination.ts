@@ -70,6 +70,7 @@ export class Termination {
       at: executor.coarseNow,
       ended: reason,
       unresumable: false,
+      isFinal: false,
     });
     for (const onStopped of cold.onStopped.splice(0)) onStopped(reason);
     return true;

@@ -26,6 +26,14 @@ export class DeadLetterPublisher implements DeadLetterOffice<ActorCell> {
     events.publish({ kind: 'dead-letter', letter: { reason: 'unrouted', to, message, payload, from } });
   }
 
+  /** Came from another thread, for an actor that has ended and left no name here. */
+  unaddressed(to: string, message: string, payload: unknown): void {
+    this.total += 1;
+    const { events } = this.runtime;
+    const letter = { reason: 'stopped', to, message, payload, from: undefined } as const;
+    if (events.hasListeners) events.publish({ kind: 'dead-letter', letter });
+  }
+
   /** The asker has given up, by its deadline or by a signal. */
   notBegun(cell: ActorCell, envelope: Envelope): void {
     const reason = Cancellation.in(envelope)?.isCancelled === true ? 'cancelled' : 'expired';

@@ -11,6 +11,8 @@ export type DeadLetterReason =
   | 'expired' // its ask had timed out before it was handled
   | 'cancelled' // its asker had given up before it was handled
   | 'unrouted' // a router had no routee for it
+  | 'not-cloneable' // cannot be written to another thread
+  | 'thread-ended' // was on its way to a thread that has ended
   | 'illegal'; // not legal in the actor's present phase, or sent with a stale context
 
 /** A message that reached no handler: nothing is lost without one of these. */

@@ -183,6 +183,11 @@ export class Asks implements ReplyPort, EnvelopeOwner {
     this.refuse(envelope, new UndeliveredError(target.path, this.nameOf(target, envelope.handler), reason));
   }
 
+  /** For an ask whose target has left no name here. */
+  undeliveredTo(path: string, message: string): UndeliveredError {
+    return new UndeliveredError(path, message, 'stopped');
+  }
+
   private start(
     sender: ActorCell | undefined,
     cause: Envelope | undefined,

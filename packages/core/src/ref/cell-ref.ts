@@ -1,5 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { AnyDefinition } from '../define/actor-definition.js';
+import type { AnyDefinition, RepresentedDefinition } from '../define/actor-definition.js';
 import { INSPECT } from '../inspect-symbol.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import type { AnyRef, AskOptions } from './actor-ref.js';
@@ -55,7 +55,9 @@ export abstract class CellRef implements AnyRef {
   /** An actor of that definition, or a pool of such. */
   '~isOf'(definition: AnyDefinition): boolean {
     const own = this.cell.type.definition;
-    return own === definition || own['~routees'] === definition;
+    if (own === definition || own['~routees'] === definition) return true;
+    const represented = own['~represents'];
+    return represented !== undefined && isSame(represented, definition);
   }
 
   toString(): string {
@@ -123,4 +125,14 @@ export abstract class CellRef implements AnyRef {
   armTimer(terms: TimerTerms, handler: number, payload: unknown): ActorTimer {
     return this.cell.type.runtime.timers.arm(terms, this, handler, payload);
   }
+}
+
+/** Whether the actor of a proxy has that definition: by itself, or by its module, name and messages. */
+function isSame(represented: RepresentedDefinition, definition: AnyDefinition): boolean {
+  if (represented.definition !== undefined) return represented.definition === definition;
+  return (
+    represented.name === definition.name &&
+    represented.module === definition['~module']?.() &&
+    represented.handlers.join() === definition['~handlerNames'].join()
+  );
 }

@@ -124,8 +124,14 @@ export class PoolState {
     return places;
   }
 
+  private threadOf(supervisor: ActorCell, serial: number): string | undefined {
+    const { on } = this.options;
+    return on === 'each-thread' ? (supervisor.type.runtime.remote?.threadOfRoutee(serial) ?? on) : on;
+  }
+
   private start(supervisor: ActorCell, { serial, args, ref }: RouteePlace): CellRef {
-    const options = { args, name: String(serial), restart: this.options.restart ?? ('permanent' as const) };
+    const { restart = 'permanent' } = this.options;
+    const options = { args, name: String(serial), restart, on: this.threadOf(supervisor, serial) };
     return supervisor.type.runtime.spawner.spawn(supervisor, this.definition, options, ref).ref;
   }
 }

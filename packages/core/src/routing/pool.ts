@@ -26,6 +26,11 @@ export interface PoolSettings {
   readonly supervise?: SupervisionPolicy | undefined;
   /** With `pull`: the mailbox in which work waits. */
   readonly mailbox?: MailboxOptions | undefined;
+  /**
+   * The thread of its routees: as for `spawn`, or `each-thread`, which spreads them evenly over all but the
+   * main thread. The pool itself is on the thread of its parent.
+   */
+  readonly on?: string | undefined;
 }
 
 /**
@@ -61,6 +66,7 @@ const POOL_RULES = {
   restart: oneOf(RESTART_TYPES),
   supervise: supervisionPolicy,
   mailbox: anything,
+  on: rule('each-thread, any-thread or the name of a thread', (value) => typeof value === 'string'),
   args: rule(
     'a function from the number of a routee to its arguments',
     (value) => typeof value === 'function',

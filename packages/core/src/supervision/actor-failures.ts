@@ -27,7 +27,7 @@ export class ActorFailures {
     thrown: unknown,
     handler: number,
     envelope: Envelope | undefined,
-    { hook, origin = cell, isCutOff = false }: FailureCircumstances = {},
+    { hook, origin = cell, isCutOff = false, isFinal = false }: FailureCircumstances = {},
   ): void {
     const error = toError(thrown);
     const message = hook ?? (cell.type.definition['~handlerNames'][handler] as string);
@@ -38,14 +38,19 @@ export class ActorFailures {
       return this.runtime.log.logIgnoredFailure(cell, message, error, 'the actor is ending already');
     const at = this.runtime.executor.coarseNow;
     const unresumable = isCutOff || (hook !== undefined && UNRESUMABLE.includes(hook));
-    const report: FailureReport = { child: cell, origin, error, message, at, unresumable };
+    const report: FailureReport = { child: cell, origin, error, message, at, unresumable, isFinal };
     cell.markFailed();
     this.report(cell, report);
   }
 
-  /** The report is a signal of the parent; a failure of the guardian ends the system. */
+  /**
+   * The report is a signal of the parent, or goes to the thread of the supervisor; a failure of the guardian
+   * ends the system.
+   */
   report(cell: ActorCell, report: FailureReport): void {
-    cell.ensureCold().failure = report;
+    const cold = cell.ensureCold();
+    cold.failure = report;
+    if (cold.home !== undefined) return cold.home.failed(report);
     const parent = this.runtime.childLists.parentOf(cell.slot);
     if (parent === undefined) this.onGuardianFailed(report);
     else parent.putSignal({ kind: 'child-failed', report });
@@ -66,6 +71,7 @@ export class ActorFailures {
     cell.clearFailed();
     if (cell.cold !== undefined) {
       cell.cold.failure = undefined;
+      cell.cold.route?.resume?.();
       this.runtime.signals.handleDeferred(cell);
     }
     this.resumeChildren(cell);

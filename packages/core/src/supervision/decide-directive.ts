@@ -29,6 +29,8 @@ export interface FailureFacts {
   readonly ended: boolean;
   /** Resuming would meet the same failure at once, so it is restarted instead, within the limits. */
   readonly unresumable: boolean;
+  /** It cannot be started: a restart would fail in the same way. */
+  readonly isFinal: boolean;
 }
 
 export interface Decision {
@@ -62,6 +64,7 @@ export function decideDirective(facts: FailureFacts): Decision {
     return made('escalate', `supervise.decide returned ${describe(wanted)}, which is no directive`);
   }
   if (wanted !== 'restart') return made(wanted, 'chosen by supervise.decide');
+  if (facts.isFinal) return made('stop', 'it cannot be started');
   if (facts.restartType === 'temporary') return made('stop', 'temporary children are not restarted');
   if (next > attemptsMax) return made('escalate', `more than ${attemptsMax} restarts within ${withinMs} ms`);
   if (policy.restartsTotal !== undefined && facts.allRestarts >= policy.restartsTotal) {

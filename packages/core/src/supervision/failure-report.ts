@@ -14,6 +14,8 @@ export interface FailureReport {
   readonly ended?: StopReason | undefined;
   /** Resuming would meet the same failure at once: no state could be made, or a turn hook fails. */
   readonly unresumable: boolean;
+  /** It cannot be started: a restart would fail in the same way. */
+  readonly isFinal: boolean;
 }
 
 /** Place of a failure outside a handler that has run to its end. */
@@ -23,4 +25,5 @@ export interface FailureCircumstances {
   readonly origin?: ActorCell | undefined;
   /** The handler may still be running, so its state cannot be used any more. */
   readonly isCutOff?: boolean | undefined;
+  readonly isFinal?: boolean | undefined;
 }

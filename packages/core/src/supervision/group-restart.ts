@@ -7,12 +7,22 @@ import type { FailureReport } from './failure-report.js';
 /** A sibling with one of these bits ends by itself and is not replaced. */
 const LEAVING = STOPPING | STOP_REQUESTED | KILL_REQUESTED | TERMINATED;
 
+/** The restart that an actor is part of, as the actor sees it. */
+export interface RestartGroup {
+  /** It has come to rest between two incarnations. */
+  rests(cell: ActorCell): void;
+  /** It ends instead. */
+  left(ref: CellRef): void;
+  /** It was replaced, or never will be. */
+  passed(cell: ActorCell): void;
+}
+
 /**
  * Siblings that restart together. They come to rest one after the other in reverse start order, as in a stop;
  * when all rest, they are replaced in start order. So a sibling that was started later never sees an earlier
  * one half restarted. A sibling that ends meanwhile is no longer waited for.
  */
-export class GroupRestart {
+export class GroupRestart implements RestartGroup {
   private readonly report: FailureReport;
   private readonly childLists: ChildLists;
   /** In start order; members that have left or were replaced stay in the list. */

@@ -105,6 +105,7 @@ export class Supervisor {
       random: this.runtime.host.random(),
       ended: report.ended !== undefined,
       unresumable: report.unresumable,
+      isFinal: report.isFinal,
     });
   }
 
@@ -198,6 +199,6 @@ export class Supervisor {
 /** Group restarts under way: more than one where siblings were started while others restarted. */
 function groupsOf(cells: readonly ActorCell[]): GroupRestart[] {
   const groups = new Set<GroupRestart>();
-  for (const { cold } of cells) if (cold?.group !== undefined) groups.add(cold.group);
+  for (const { cold } of cells) if (cold?.group instanceof GroupRestart) groups.add(cold.group);
   return [...groups];
 }

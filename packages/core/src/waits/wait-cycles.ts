@@ -110,7 +110,8 @@ export class WaitCycles {
 
 /** Whether the target itself waits, directly or through others, for the sender's present message. */
 function isCycle(sender: ActorCell, target: ActorCell, cause: Envelope | undefined): boolean {
-  if (!target.isAwaiting) return false;
+  // The proxy of an actor on another thread awaits where the chain names it.
+  if (!target.isAwaiting && target.cold?.route === undefined) return false;
   if (target === sender) return true;
   for (let call = cause; call?.isOpen === true; call = call.cause) if (call.sender === target) return true;
   return false;

@@ -18,6 +18,7 @@ const facts: FailureFacts = {
   random: 0.5,
   ended: false,
   unresumable: false,
+  isFinal: false,
 };
 
 deciding('the default decision is an immediate restart, attempt 1 of 5', () => {

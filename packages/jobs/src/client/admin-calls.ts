@@ -1,46 +1,28 @@
 import { CallWaitError, ForbiddenError, JobDefinitionError } from '../jobs-error.js';
-import type { JobsHost } from '../jobs-host.js';
-import type {
-  AdminAnswer,
-  AdminRequest,
-  DeadAttempt,
-  JobView,
-  LeaderOverview,
-} from '../protocol/admin-messages.js';
+import type { JobsTimers } from '../jobs-host.js';
+import type { AdminRequest, DeadAttempt, JobView, LeaderOverview } from '../protocol/admin-messages.js';
 import { BULK_JOBS_MAX } from '../protocol/admin-messages.js';
-import type { ClientMessage } from '../protocol/client-messages.js';
-import { limitWait, type WaitOptions } from './wait-limit.js';
+import type { RequestAnswer } from './machine/client-effects.js';
+import type { WaitOptions } from './wait-limit.js';
 
 /** The time limit of a call that gives none: a leader that is away must not hold up its caller for ever. */
 const CALL_MS = 30_000;
 
-interface Call {
-  readonly request: AdminRequest;
-  readonly resolve: (answer: CallAnswer) => void;
-  readonly reject: (error: Error) => void;
-  isRepeated: boolean;
-}
+/** Sends one request; rejects at the limit of the wait. */
+export type RequestCall = (
+  request: AdminRequest,
+  wait: WaitOptions,
+  timeoutError: (ms: number) => Error,
+) => Promise<RequestAnswer>;
 
-interface CallAnswer {
-  readonly answer: AdminAnswer;
-  /** It was written on more than one connection, so it may have been carried out before this answer. */
-  readonly isRepeated: boolean;
-}
-
-/**
- * Admin requests to the leader, each kept until it is answered or its time is over: after a reconnect they
- * are repeated. Each can be repeated without a second effect.
- */
+/** Admin requests to the leader, and the meaning of their answers. */
 export class AdminCalls {
-  private readonly calls = new Map<number, Call>();
-  private readonly host: JobsHost;
-  private readonly write: (message: ClientMessage) => void;
-  private next = 1;
-  private closedBy: Error | undefined = undefined;
+  private readonly timers: JobsTimers;
+  private readonly request: RequestCall;
 
-  constructor(host: JobsHost, write: (message: ClientMessage) => void) {
-    this.host = host;
-    this.write = write;
+  constructor(timers: JobsTimers, request: RequestCall) {
+    this.timers = timers;
+    this.request = request;
   }
 
   /** The state of the job afterwards; undefined if the leader does not know it. */
@@ -81,11 +63,11 @@ export class AdminCalls {
     jobs: readonly number[],
     wait: WaitOptions,
   ): Promise<number> {
-    const startedAt = this.host.now();
+    const startedAt = this.timers.now();
     const left = (): WaitOptions => {
       const { withinMs, signal } = wait;
       if (withinMs === undefined) return wait;
-      return { withinMs: Math.max(0, withinMs - (this.host.now() - startedAt)), signal };
+      return { withinMs: Math.max(0, withinMs - (this.timers.now() - startedAt)), signal };
     };
     let count = 0;
     for (let at = 0; at < jobs.length; at += BULK_JOBS_MAX) {
@@ -104,42 +86,8 @@ export class AdminCalls {
     return answer.kind === 'dead-attempts' ? answer.items : [];
   }
 
-  answered(call: number, answer: AdminAnswer): void {
-    const known = this.calls.get(call);
-    this.calls.delete(call);
-    known?.resolve({ answer, isRepeated: known.isRepeated });
-  }
-
-  /** For a new connection. */
-  repeat(): void {
-    for (const [call, known] of this.calls) {
-      known.isRepeated = true;
-      this.write({ kind: 'call', call, request: known.request });
-    }
-  }
-
-  close(error: Error): void {
-    this.closedBy = error;
-    for (const { reject } of this.calls.values()) reject(error);
-    this.calls.clear();
-  }
-
-  private call(request: AdminRequest, wait: WaitOptions): Promise<CallAnswer> {
-    if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
-    const call = this.next;
-    this.next += 1;
-    let abandon: (error: Error) => void = () => undefined;
-    const answer = new Promise<CallAnswer>((resolve, reject) => {
-      abandon = (error) => {
-        this.calls.delete(call);
-        reject(error);
-      };
-      this.calls.set(call, { request, resolve, reject, isRepeated: false });
-      this.write({ kind: 'call', call, request });
-    });
+  private call(request: AdminRequest, wait: WaitOptions): Promise<RequestAnswer> {
     const { withinMs = CALL_MS, signal } = wait;
-    const timeoutError = (ms: number): Error => new CallWaitError(request.kind, ms);
-    limitWait(this.host, { withinMs, signal }, answer, (error) => abandon(error), timeoutError);
-    return answer;
+    return this.request(request, { withinMs, signal }, (ms) => new CallWaitError(request.kind, ms));
   }
 }

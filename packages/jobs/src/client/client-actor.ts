@@ -1,61 +1,84 @@
 import { type Actor, type ActorRef, type ActorSystem, defineActor, type Host } from '@troupe/core';
-import { actorHost } from '../actor-host-adapter.js';
-import type { StoredPayload } from '../job/stored-payload.js';
-import type { ClientHello, ToClient } from '../protocol/client-messages.js';
+import type { ToClient } from '../protocol/client-messages.js';
 import type { LeaderForClients, PeerPort } from '../protocol/leader-interface.js';
+import { CallTable } from './call-table.js';
 import { Client } from './client.js';
+import { type ClientProtocol, type ClientReceived, routeToClient } from './client-protocol.js';
+import type { ClientEffects } from './machine/client-effects.js';
+import { ClientMachine } from './machine/client-machine.js';
 
-/** The present session, and the way into the actor. Both are set before the first message. */
-interface ActorLink {
-  port: PeerPort<ToClient> | undefined;
-  run: (task: () => void) => void;
-  open: (hello: ClientHello) => void;
-}
-
+/** The machine outlives a restart of the actor: the calls of the user do not depend on it. */
 export interface ClientState {
-  readonly client: Client;
-  readonly link: ActorLink;
+  readonly machine: ClientMachine;
+  readonly link: ClientLink;
 }
 
-/** The messages of a client. */
-export interface ClientProtocol {
-  run(task: () => void): void;
-  lost(): void;
-  reconnect(): void;
-  /** A file could not be read while it was sent. */
-  payloadLost(lost: { readonly payload: StoredPayload; readonly error: Error }): void;
-  /** A message of an earlier connection is dropped. */
-  fromLeader(received: { readonly message: ToClient; readonly port: PeerPort<ToClient> }): void;
+interface ClientLink {
+  /** Of the present session. */
+  port: PeerPort<ToClient> | undefined;
+  /** No message of an effect may follow. */
+  ended: boolean;
 }
 
-/** Holds a client's session with the leader. Its promises are in {@link Client}. */
+/** Holds a client's session with the leader. The promises of its user are in {@link Client}. */
 export const ClientActor: Actor<ClientProtocol, ClientState> = defineActor.of<ClientProtocol>()('client', {
   state: (args: ClientState) => args,
   handlers: {
-    run(_ctx, task) {
-      task();
+    welcome: fromLeader,
+    receipts: fromLeader,
+    outcomes: fromLeader,
+    answer: fromLeader,
+    refused: fromLeader,
+    heartbeat: fromLeader,
+    define(ctx, definitions) {
+      ctx.state.machine.define(definitions);
     },
-    lost(ctx) {
-      ctx.state.client.disconnected();
+    submit(ctx, drafts) {
+      ctx.state.machine.submit(drafts);
     },
-    reconnect(ctx) {
-      ctx.state.client.connect();
+    withdraw(ctx, drafts) {
+      ctx.state.machine.withdraw(drafts);
+    },
+    awaitOutcomes(ctx, waits) {
+      ctx.state.machine.awaitOutcomes(waits);
+    },
+    stopAwaiting(ctx, waits) {
+      ctx.state.machine.stopAwaiting(waits);
+    },
+    request(ctx, request) {
+      ctx.state.machine.request(request);
+    },
+    abandonRequest(ctx, call) {
+      ctx.state.machine.abandonRequest(call);
+    },
+    close(ctx) {
+      ctx.state.machine.close();
+    },
+    connected(ctx) {
+      ctx.state.machine.connect();
+    },
+    connectionLost(ctx) {
+      ctx.state.machine.disconnected();
     },
     payloadLost(ctx, { payload, error }) {
-      ctx.state.client.payloadLost(payload, error);
-    },
-    fromLeader(ctx, { message, port }) {
-      if (port === ctx.state.link.port) ctx.state.client.fromLeader(message);
+      ctx.state.machine.payloadLost(payload, error);
     },
   },
-  mailbox: { capacity: 65_536, overflow: 'grow' },
+  // Calls of one moment are one message of each kind; the leader's messages are bounded by the submits and
+  // waits of this client.
+  mailbox: { capacity: 16_384 },
   started(ctx) {
-    ctx.state.client.connect();
+    ctx.state.machine.connect();
   },
   stopped(ctx) {
-    ctx.state.client.close();
+    ctx.state.machine.close();
   },
 });
+
+/** A message of an earlier session is dropped. */
+function fromLeader({ state }: { readonly state: ClientState }, { message, port }: ClientReceived): void {
+  if (port === state.link.port) state.machine.fromLeader(message);
+}
 
 export interface ClientArgs {
   readonly name: string;
@@ -65,8 +88,8 @@ export interface ClientArgs {
   readonly leader: LeaderForClients;
   /** Large files are read while they are sent. */
   readonly streams?: boolean | undefined;
-  /** The client was closed: its connection may end. */
-  readonly onClose?: (() => void) | undefined;
+  /** The client has ended: its connection may end. */
+  readonly onEnded?: (() => void) | undefined;
 }
 
 export interface SpawnedClient {
@@ -75,30 +98,51 @@ export interface SpawnedClient {
 }
 
 export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): SpawnedClient {
-  const { name, host, leader } = args;
+  const { name, host, tag, streams } = args;
   // Identifies the numbering of its submits.
   const token = Math.floor(host.random() * 2 ** 52).toString(36);
-  const link: ActorLink = { port: undefined, run: () => undefined, open: () => undefined };
-  const client = new Client({
-    client: name,
-    token,
-    tag: args.tag,
-    host: actorHost(host, { run: (task) => link.run(task) }),
-    streams: args.streams ?? false,
-    link: {
-      open: (hello) => link.open(hello),
-      write: (message) => {
-        if (link.port !== undefined) leader.fromClient({ message, port: link.port });
-      },
-      close: () => args.onClose?.(),
+  const link: ClientLink = { port: undefined, ended: false };
+  const table = new CallTable(tag);
+  // No effect comes before the actor has started, in a later turn.
+  const self = (): ActorRef<typeof ClientActor> => ref;
+  const effects = effectsOf(self, link, table, args);
+  const machine = new ClientMachine({ client: name, token, tag, effects });
+  const ref = spawn(ClientActor, { args: { machine, link } });
+  return { client: new Client({ host, streams, table, calls: ref.tell }), ref };
+}
+
+function effectsOf(
+  self: () => ActorRef<typeof ClientActor>,
+  link: ClientLink,
+  table: CallTable,
+  { host, leader, onEnded }: ClientArgs,
+): ClientEffects {
+  return {
+    open(hello) {
+      const ref = self();
+      const port: PeerPort<ToClient> = {
+        ref,
+        offer: (message) => routeToClient(ref.offer, message, port),
+      };
+      link.port = port;
+      leader.helloClient({ hello, port });
     },
-  });
-  const ref = spawn(ClientActor, { args: { client, link } });
-  link.run = (task) => ref.tell.run(task);
-  link.open = (hello) => {
-    const port: PeerPort<ToClient> = { ref, write: (message) => ref.tell.fromLeader({ message, port }) };
-    link.port = port;
-    leader.helloClient({ hello, port });
+    write(message) {
+      if (link.port !== undefined) leader.fromClient({ message, port: link.port });
+    },
+    requestSession() {
+      host.setTimer(0, () => {
+        if (!link.ended) self().tell.connected();
+      });
+    },
+    welcomed: (tag, payloadBytesMax) => table.welcomed(tag, payloadBytesMax),
+    received: (call, receipt) => table.received(call, receipt),
+    jobEnded: (call, outcome) => table.jobEnded(call, outcome),
+    answered: (call, answer) => table.answered(call, answer),
+    ended(error) {
+      link.ended = true;
+      table.ended(error);
+      onEnded?.();
+    },
   };
-  return { client, ref };
 }

@@ -1,31 +1,29 @@
 // Hot path: `submit` and `run` run once per job.
+import type { Host } from '@troupe/core';
 import { wholeNumber } from '@troupe/core/option-check';
 import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
 import { payloadOfFile } from '../job/node-file-payload.js';
 import { withSpoolFile } from '../job/node-spool-file.js';
-import type { StoredPayload } from '../job/stored-payload.js';
-import {
-  ClientClosedError,
-  JobUnknownError,
-  LeaderChangedError,
-  SessionRefusedError,
-} from '../jobs-error.js';
+import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
+import type { JobsTimers } from '../jobs-host.js';
 import { checkOptions } from '../option-check.js';
-import type { JobView, LeaderOverview } from '../protocol/admin-messages.js';
-import type { ClientMessage, ToClient } from '../protocol/client-messages.js';
+import type { AdminRequest, JobView, LeaderOverview } from '../protocol/admin-messages.js';
 import { AdminCalls } from './admin-calls.js';
-import { AwaitedOutcomes, OutcomeCall } from './awaited-outcomes.js';
-import type { ClientSetup } from './client-link.js';
+import { CallOutbox } from './call-outbox.js';
+import type { CallTable } from './call-table.js';
+import type { ClientCalls } from './client-protocol.js';
 import { JobHandle, type JobOperations } from './job-handle.js';
+import type { RequestAnswer } from './machine/client-effects.js';
+import { emptyDraft, emptyItem, type ItemDraft, type SubmitDraft } from './machine/submit-draft.js';
 import {
-  emptyDraft,
   PendingBatch,
-  type PendingCall,
+  PendingOutcome,
+  PendingRequest,
   PendingRun,
   PendingSubmit,
-  type SubmitDraft,
-} from './pending-submits.js';
+  type PendingSubmitCall,
+} from './pending-calls.js';
 import {
   NO_OPTIONS,
   SUBMIT_ALL_OPTIONS,
@@ -33,7 +31,6 @@ import {
   type SubmitOptions,
   SubmitPreparer,
 } from './submit-preparer.js';
-import { SubmitWindow } from './submit-window.js';
 import { limitWait, WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
 export interface ListOptions extends WaitOptions {
@@ -45,28 +42,35 @@ export interface ListOptions extends WaitOptions {
 
 const LIST_OPTIONS = { ...WAIT_OPTIONS, after: wholeNumber(0), max: wholeNumber(1) };
 
+export interface ClientSetup {
+  readonly host: JobsTimers & Pick<Host, 'soon'>;
+  /** The way to the client's actor, and the way back. */
+  readonly calls: ClientCalls;
+  readonly table: CallTable;
+  /** Large files are read while they are sent. */
+  readonly streams?: boolean | undefined;
+}
+
 /**
- * The client as a state machine without I/O, with promises for its callers. Submits of one turn leave in one
- * message.
+ * The calls of a user and their promises. A call becomes a message to the client's actor, which knows it by
+ * its number; the effects of that actor settle it. Submits of one moment are one message.
  */
 export class Client implements JobOperations, AsyncDisposable {
   private readonly setup: ClientSetup;
-  private readonly encoder = new SubmitPreparer((message) => this.write(message));
-  private readonly window = new SubmitWindow({
-    onEntered: () => this.scheduleFlush(),
-    onRefused: (ref, refusal) => this.encoder.onRefused(ref, refusal),
-  });
-  private readonly outcomes = new AwaitedOutcomes((job) => this.idOf(job));
-  private readonly calls: AdminCalls;
-  private tag: string;
-  private isConnected = false;
-  private isFlushScheduled = false;
-  private closedBy: Error | undefined = undefined;
+  private readonly table: CallTable;
+  private readonly outbox: CallOutbox;
+  private readonly encoder: SubmitPreparer;
+  private readonly admin: AdminCalls;
 
   constructor(setup: ClientSetup) {
+    const { host, calls, table } = setup;
     this.setup = setup;
-    this.tag = setup.tag ?? '';
-    this.calls = new AdminCalls(setup.host, (message) => this.write(message));
+    this.table = table;
+    this.outbox = new CallOutbox(host, calls, table);
+    this.encoder = new SubmitPreparer(table, (definition) => this.outbox.define(definition));
+    this.admin = new AdminCalls(host, (request, wait, timeoutError) =>
+      this.request(request, wait, timeoutError),
+    );
   }
 
   /** Resolves once the job is on the leader's disk. Waits while too many submits are unanswered. */
@@ -76,7 +80,7 @@ export class Client implements JobOperations, AsyncDisposable {
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
     const call = new PendingSubmit(this, job);
-    this.start(call, input, options);
+    this.start(call, job, input, options);
     return call.promise as Promise<JobHandle<D>>;
   }
 
@@ -91,11 +95,12 @@ export class Client implements JobOperations, AsyncDisposable {
   ): Promise<JobHandle<D>> {
     checkOptions('submitFile', options, SUBMIT_OPTIONS);
     const call = new PendingSubmit(this, job);
-    this.limit(call, options);
+    const draft = emptyDraft(this.table.add(call), RECEIPT_ONLY);
+    this.limit(call, draft, options);
     const encoding = payloadOfFile(path, this.setup.streams === true).then((payload) =>
-      this.encoder.usePayload(call.item, job, payload, options),
+      this.encoder.usePayload(draft, job, payload, options),
     );
-    this.window.enter(call, encoding);
+    this.enter(draft, encoding);
     return call.promise as Promise<JobHandle<D>>;
   }
 
@@ -115,15 +120,16 @@ export class Client implements JobOperations, AsyncDisposable {
     options: Omit<SubmitOptions, 'key'> = NO_OPTIONS,
   ): Promise<JobHandle<D>[]> {
     checkOptions('submitAll', options, SUBMIT_ALL_OPTIONS);
-    const items: SubmitDraft[] = [];
+    const items: ItemDraft[] = [];
     for (const input of inputs) {
-      const item = emptyDraft();
+      const item = emptyItem();
       await this.encoder.encode(item, job, input, options);
       items.push(item);
     }
-    const call = new PendingBatch(this, job, items);
-    this.limit(call, options);
-    this.window.enter(call);
+    const call = new PendingBatch(this, job);
+    const draft = emptyDraft(this.table.add(call), RECEIPT_ONLY, items);
+    this.limit(call, draft, options);
+    this.enter(draft, undefined);
     return call.promise as Promise<JobHandle<D>[]>;
   }
 
@@ -133,61 +139,89 @@ export class Client implements JobOperations, AsyncDisposable {
     input: JobInput<D>,
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobOutput<D>> {
-    const call = new PendingRun(this.outcomes, job);
-    this.start(call, input, options);
+    const call = new PendingRun(this, job);
+    this.start(call, job, input, options);
     // The output schema has checked the value.
     return call.promise as Promise<JobOutput<D>>;
   }
 
-  private start(call: PendingCall, input: unknown, options: SubmitOptions): void {
+  private start(call: PendingSubmitCall, job: JobDefinition, input: unknown, options: SubmitOptions): void {
+    const draft = emptyDraft(this.table.add(call), call instanceof PendingRun ? THEN_OUTCOME : RECEIPT_ONLY);
     try {
-      const encoding = this.encoder.encode(call.item, call.definition, input, options);
-      if (options !== NO_OPTIONS) this.limit(call, options);
-      this.window.enter(call, encoding);
+      const encoding = this.encoder.encode(draft, job, input, options);
+      if (options !== NO_OPTIONS) this.limit(call, draft, options);
+      this.enter(draft, encoding);
     } catch (error) {
       // An error of the input's schema or its key function is the caller's answer.
-      call.reject(error as Error);
+      this.table.reject(draft.call, error as Error);
     }
   }
 
-  private limit(call: PendingCall, options: WaitOptions): void {
+  private enter(draft: SubmitDraft, encoding: Promise<void> | undefined): void {
+    if (encoding === undefined) return this.outbox.submit(draft);
+    encoding.then(
+      () => this.outbox.submit(draft),
+      (error: unknown) => this.table.reject(draft.call, error as Error),
+    );
+  }
+
+  private limit(call: PendingSubmitCall, draft: SubmitDraft, options: WaitOptions): void {
     const abandon = (error: Error): void => {
-      this.window.withdraw(call);
-      call.abandon(error);
+      if (!this.table.reject(draft.call, error)) return;
+      const job = call instanceof PendingRun ? call.job : 0;
+      if (job === 0) this.outbox.withdraw(draft);
+      else this.outbox.stopAwaiting({ call: draft.call, job });
     };
     limitWait(this.setup.host, options, call.promise, abandon, (withinMs) => call.timeoutError(withinMs));
   }
 
   /** A handle on a job submitted earlier, perhaps by another process. */
   open<D extends JobDefinition>(job: D, id: string): JobHandle<D> {
-    return new JobHandle(this, job, parseJobId(this.tag, id), undefined);
+    return new JobHandle(this, job, parseJobId(this.table.tag, id), undefined);
   }
 
   idOf(job: number): string {
-    return jobId(this.tag, job);
+    return jobId(this.table.tag, job);
   }
 
   outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown> {
-    if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
-    const call = new OutcomeCall(definition);
-    if (this.outcomes.add(job, call)) this.write({ kind: 'await', jobs: [job] });
+    const call = new PendingOutcome(definition, this.idOf(job));
+    const wait = { call: this.table.add(call), job };
+    if (this.table.endedBy !== undefined) return call.promise;
+    this.outbox.awaitOutcome(wait);
     const abandon = (error: Error): void => {
-      this.outcomes.remove(job, call);
-      call.reject(error);
+      if (this.table.reject(wait.call, error)) this.outbox.stopAwaiting(wait);
     };
-    const timeoutError = (withinMs: number): Error => this.outcomes.timeoutError(job, withinMs);
-    limitWait(this.setup.host, options, call.promise, abandon, timeoutError);
+    limitWait(this.setup.host, options, call.promise, abandon, (withinMs) => call.timeoutError(withinMs));
     return call.promise;
   }
 
+  private request(
+    request: AdminRequest,
+    wait: WaitOptions,
+    timeoutError: (ms: number) => Error,
+  ): Promise<RequestAnswer> {
+    const call = new PendingRequest();
+    const number = this.table.add(call);
+    if (this.table.endedBy === undefined) {
+      const { calls, host } = this.setup;
+      calls.request({ call: number, request });
+      const abandon = (error: Error): void => {
+        if (this.table.reject(number, error)) calls.abandonRequest(number);
+      };
+      limitWait(host, wait, call.promise, abandon, timeoutError);
+    }
+    return call.promise as Promise<RequestAnswer>;
+  }
+
   async cancel(job: number, reason: string, options: WaitOptions = {}): Promise<JobView['state']> {
-    const state = await this.calls.cancel(job, reason, options);
+    const state = await this.admin.cancel(job, reason, options);
     if (state !== undefined) return state;
     throw new JobUnknownError(this.idOf(job));
   }
 
   async inspect(job: number, options: WaitOptions = {}): Promise<JobView> {
-    const view = await this.calls.inspect(job, options);
+    const view = await this.admin.inspect(job, options);
     if (view !== undefined) return view;
     throw new JobUnknownError(this.idOf(job));
   }
@@ -195,7 +229,7 @@ export class Client implements JobOperations, AsyncDisposable {
   /** Rejects with CallWaitError after `withinMs`; as for every call below, 30 s unless given. */
   async overview(options: WaitOptions = {}): Promise<LeaderOverview> {
     checkOptions('overview', options, WAIT_OPTIONS);
-    return this.calls.overview(options);
+    return this.admin.overview(options);
   }
 
   /** Dead letters, oldest number first. */
@@ -207,7 +241,7 @@ export class Client implements JobOperations, AsyncDisposable {
   async list(state: JobView['state'], options: ListOptions = {}): Promise<readonly JobView[]> {
     checkOptions('list', options, LIST_OPTIONS);
     const { after = 0, max = 100 } = options;
-    return this.calls.list(state, after, max, options);
+    return this.admin.list(state, after, max, options);
   }
 
   /**
@@ -216,52 +250,19 @@ export class Client implements JobOperations, AsyncDisposable {
    */
   async redrive(ids: readonly string[], options: WaitOptions = {}): Promise<number> {
     checkOptions('redrive', options, WAIT_OPTIONS);
-    return this.calls.redriveOrPurge('redrive', this.numbersOf(ids), options);
+    return this.admin.redriveOrPurge('redrive', this.numbersOf(ids), options);
   }
 
   async purge(ids: readonly string[], options: WaitOptions = {}): Promise<number> {
     checkOptions('purge', options, WAIT_OPTIONS);
-    return this.calls.redriveOrPurge('purge', this.numbersOf(ids), options);
-  }
-
-  connect(): void {
-    const { client, token, link } = this.setup;
-    this.isConnected = false;
-    link.open({ client, token });
-  }
-
-  disconnected(): void {
-    this.isConnected = false;
-  }
-
-  fromLeader(message: ToClient): void {
-    switch (message.kind) {
-      case 'receipts':
-        return this.window.receipts(message.items);
-      case 'outcomes':
-        return this.outcomes.settleAll(message.items);
-      case 'answer':
-        return this.calls.answered(message.call, message.answer);
-      case 'welcome':
-        return this.welcomed(message);
-      case 'refused':
-        return this.refused(message);
-      case 'heartbeat':
-        return;
-      default:
-        return message satisfies never;
-    }
-  }
-
-  /** A file that cannot be read cannot be sent. */
-  payloadLost(payload: StoredPayload, error: Error): void {
-    this.window.payloadLost(payload, error.message);
+    return this.admin.redriveOrPurge('purge', this.numbersOf(ids), options);
   }
 
   /** Unanswered submits may or may not have been accepted. */
   close(): void {
-    if (this.closedBy === undefined) this.write({ kind: 'close' });
-    this.end(new ClientClosedError());
+    if (this.table.endedBy !== undefined) return;
+    this.table.ended(new ClientClosedError());
+    this.setup.calls.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -270,57 +271,9 @@ export class Client implements JobOperations, AsyncDisposable {
   }
 
   private numbersOf(ids: readonly string[]): number[] {
-    return ids.map((id) => parseJobId(this.tag, id));
-  }
-
-  /** A replaced session starts again; a malformed one would be malformed again. */
-  private refused(message: ToClient & { kind: 'refused' }): void {
-    this.isConnected = false;
-    if (message.code === 'ERR_SESSION_MALFORMED')
-      return this.end(new SessionRefusedError(message.code, message.problem));
-    this.setup.host.setTimer(0, () => {
-      if (this.closedBy === undefined) this.connect();
-    });
-  }
-
-  private end(error: Error): void {
-    if (this.closedBy !== undefined) return;
-    this.closedBy = error;
-    this.isConnected = false;
-    this.outcomes.close(error);
-    this.window.close(error);
-    this.calls.close(error);
-    this.setup.link.close?.();
-  }
-
-  private welcomed(message: ToClient & { kind: 'welcome' }): void {
-    // The same numbers are other jobs there, and a submit that the last leader may have taken must not be
-    // taken twice.
-    if (this.tag !== '' && this.tag !== message.tag)
-      return this.end(new LeaderChangedError(this.tag, message.tag));
-    this.isConnected = true;
-    this.tag = message.tag;
-    this.window.aheadMax = message.outstandingMax;
-    this.window.outstandingMax = Math.min(message.outstandingMax, message.inFlightMax ?? Infinity);
-    this.encoder.payloadBytesMax = message.payloadBytesMax;
-    this.encoder.defineAll();
-    this.window.rewind();
-    this.scheduleFlush();
-    const jobs = this.outcomes.jobs();
-    if (jobs.length > 0) this.write({ kind: 'await', jobs });
-    this.calls.repeat();
-  }
-
-  private write(message: ClientMessage): void {
-    if (this.isConnected) this.setup.link.write(message);
-  }
-
-  private scheduleFlush(): void {
-    if (this.isFlushScheduled || !this.isConnected) return;
-    this.isFlushScheduled = true;
-    this.setup.host.soon(() => {
-      this.isFlushScheduled = false;
-      if (this.isConnected) for (const message of this.window.take()) this.setup.link.write(message);
-    });
+    return ids.map((id) => parseJobId(this.table.tag, id));
   }
 }
+
+const RECEIPT_ONLY = { wantsOutcome: false };
+const THEN_OUTCOME = { wantsOutcome: true };

@@ -5,8 +5,8 @@ import { type Payload, payloadOfValue } from '../job/payload.js';
 import { validateBySchema } from '../job/validate-by-schema.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import { checkOptions, definitionError, YEAR_MS } from '../option-check.js';
-import type { ClientMessage, Refusal } from '../protocol/client-messages.js';
-import type { SubmitDraft } from './pending-submits.js';
+import type { JobDefine } from './machine/client-machine.js';
+import type { ItemDraft } from './machine/submit-draft.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
 export interface SubmitOptions extends WaitOptions {
@@ -26,20 +26,19 @@ export const NO_OPTIONS: SubmitOptions = {};
  * definition.
  */
 export class SubmitPreparer {
-  /** From the leader's last welcome. */
-  payloadBytesMax = Number.POSITIVE_INFINITY;
+  private readonly limits: { readonly payloadBytesMax: number };
   private readonly refs = new Map<JobDefinition, number>();
-  /** Definitions that the leader had no room for: repeated with the next submit. */
-  private readonly refusedRefs = new Set<number>();
-  private readonly write: (message: ClientMessage) => void;
+  private readonly define: (definition: JobDefine) => void;
 
-  constructor(write: (message: ClientMessage) => void) {
-    this.write = write;
+  /** `define`: the leader has to know a definition before the first submit that refers to it. */
+  constructor(limits: { readonly payloadBytesMax: number }, define: (definition: JobDefine) => void) {
+    this.limits = limits;
+    this.define = define;
   }
 
   /** Fills the draft: at once, where the schema is synchronous. */
   encode(
-    draft: SubmitDraft,
+    draft: ItemDraft,
     job: JobDefinition,
     input: unknown,
     options: SubmitOptions,
@@ -54,7 +53,7 @@ export class SubmitPreparer {
   }
 
   /** Fills the draft with an input that is encoded already. */
-  usePayload(draft: SubmitDraft, job: JobDefinition, payload: Payload, options: SubmitOptions): void {
+  usePayload(draft: ItemDraft, job: JobDefinition, payload: Payload, options: SubmitOptions): void {
     this.mustFit(payload);
     draft.key = options.key ?? '';
     draft.ref = this.refOf(job);
@@ -62,21 +61,11 @@ export class SubmitPreparer {
     draft.delayMs = options.runAfterMs ?? 0;
   }
 
-  /** A new session knows no definition yet. */
-  defineAll(): void {
-    this.refusedRefs.clear();
-    for (const [job, ref] of this.refs) this.write({ kind: 'define', ref, policy: job.policy });
-  }
-
-  onRefused(ref: number, { code }: Refusal): void {
-    if (code === 'ERR_POLICIES_FULL') this.refusedRefs.add(ref);
-  }
-
   /**
    * The raw input travels, and the worker's schema transforms it once. The key is made of the checked value.
    */
   private fill(
-    draft: SubmitDraft,
+    draft: ItemDraft,
     job: JobDefinition,
     input: unknown,
     checked: unknown,
@@ -90,8 +79,9 @@ export class SubmitPreparer {
 
   /** Refused here, before it is sent. */
   private mustFit({ length }: Payload): void {
-    if (length <= this.payloadBytesMax) return;
-    const size = `payload of ${length} bytes, at most ${this.payloadBytesMax}`;
+    const { payloadBytesMax } = this.limits;
+    if (length <= payloadBytesMax) return;
+    const size = `payload of ${length} bytes, at most ${payloadBytesMax}`;
     throw new JobRefusedError('ERR_PAYLOAD_TOO_LARGE', size, 0);
   }
 
@@ -102,9 +92,7 @@ export class SubmitPreparer {
         throw new JobDefinitionError('submit', `needs a job made by defineJob, got ${describe(job)}`);
       ref = this.refs.size + 1;
       this.refs.set(job, ref);
-      this.write({ kind: 'define', ref, policy: job.policy });
-    } else if (this.refusedRefs.size > 0 && this.refusedRefs.delete(ref)) {
-      this.write({ kind: 'define', ref, policy: job.policy });
+      this.define({ ref, policy: job.policy });
     }
     return ref;
   }

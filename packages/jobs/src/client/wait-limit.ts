@@ -1,5 +1,5 @@
 import { number, rule } from '@troupe/core/option-check';
-import type { JobsHost, JobsTimer } from '../jobs-host.js';
+import type { JobsTimer, JobsTimers } from '../jobs-host.js';
 
 /** Limits of a wait. The job goes on without its caller. */
 export interface WaitOptions {
@@ -18,14 +18,14 @@ export const WAIT_OPTIONS = { withinMs: number(0, WITHIN_MS_MAX), signal: abortS
 
 /** Calls `abandon` when the time is over or the signal aborts, unless the promise is settled by then. */
 export function limitWait(
-  host: JobsHost,
+  timers: JobsTimers,
   options: WaitOptions,
   promise: Promise<unknown>,
   abandon: (error: Error) => void,
   timeoutError: (withinMs: number) => Error,
 ): void {
   if (options.withinMs === undefined && options.signal === undefined) return;
-  const limit = new WaitLimit(host, options, abandon, timeoutError);
+  const limit = new WaitLimit(timers, options, abandon, timeoutError);
   const end = (): void => limit.end();
   promise.then(end, end);
 }
@@ -37,7 +37,7 @@ class WaitLimit {
   private readonly onAbort = (): void => this.reached(this.signal?.reason as Error);
 
   constructor(
-    host: JobsHost,
+    timers: JobsTimers,
     { withinMs, signal }: WaitOptions,
     onReached: (error: Error) => void,
     timeoutError: (withinMs: number) => Error,
@@ -47,7 +47,7 @@ class WaitLimit {
     this.timer =
       withinMs === undefined
         ? undefined
-        : host.setTimer(withinMs, () => this.reached(timeoutError(withinMs)));
+        : timers.setTimer(withinMs, () => this.reached(timeoutError(withinMs)));
     if (signal?.aborted === true) this.onAbort();
     else signal?.addEventListener('abort', this.onAbort, { once: true });
   }

@@ -61,7 +61,6 @@ export class EmbeddedJobs implements AsyncDisposable {
   private readonly workers = new Set<ActorRef<typeof WorkerActor>>();
   private workersStarted = 0;
   private tag = '';
-  private readonly clients: Client[] = [];
   private closing: Promise<void> | undefined;
 
   constructor(options: EmbeddedOptions, host: Host) {
@@ -99,7 +98,6 @@ export class EmbeddedJobs implements AsyncDisposable {
       host: this.host,
       leader: routePeerMessages(this.leader.tell),
     });
-    this.clients.push(client);
     return client;
   }
 
@@ -158,7 +156,6 @@ export class EmbeddedJobs implements AsyncDisposable {
       const error = await this.system.ask(this.leader, { withinMs: 60_000 }).close();
       if (error instanceof Error) throw error;
     } finally {
-      for (const client of this.clients) client.close();
       await this.system.shutdown();
     }
   }

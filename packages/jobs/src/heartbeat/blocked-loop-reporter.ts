@@ -100,7 +100,7 @@ export class BlockedLoopReporter {
       onUp: () => {
         // No answer is needed here: a refused connection is cut, and dialled again while there is a reason
         // to.
-        const port = { ref: undefined as never, write: () => undefined };
+        const port = { ref: undefined as never, offer: () => 'accepted' as const };
         connection.open(hello, port);
         this.write = (blockedMs) => connection.write({ blockedMs }, port);
         this.report(this.host.now() - this.tickedAt);

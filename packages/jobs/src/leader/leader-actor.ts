@@ -1,6 +1,8 @@
 import { type Actor, type AnyRef, defineActor, type Host, type ProtocolContext } from '@troupe/core';
+import type { PayloadStore } from '../job/payload-store.js';
 import type { Journal } from '../journal/journal.js';
-import type { AnyPort, FromClient, FromWorker } from '../protocol/leader-interface.js';
+import type { AnyPort, FromClient, FromWorker, PeerPort } from '../protocol/leader-interface.js';
+import type { ToWorker } from '../protocol/worker-messages.js';
 import type { Leader } from './leader.js';
 import type { Session } from './leader-context.js';
 import type { LeaderEffects } from './leader-effects.js';
@@ -8,13 +10,16 @@ import type { LeaderProtocol } from './leader-protocol.js';
 import { type LeaderOptions, openLeader } from './open-leader.js';
 import type { ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
-import { InlinePayloadPort, type PayloadLost } from './sessions/inline-payload-port.js';
+import { InlinePayloadPort } from './sessions/inline-payload-port.js';
 
 export interface LeaderArgs extends Omit<LeaderOptions, 'clock' | 'effects' | 'later'> {
   readonly host: Host;
   /** The journal failed: no further request is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;
 }
+
+/** A message of a peer is a batch of up to {@link SLICE_ITEMS} items and more. */
+const MAILBOX_MESSAGES_MAX = 8_192;
 
 class LeaderActorState {
   readonly args: LeaderArgs;
@@ -79,8 +84,7 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
       const { payloads } = ctx.state.leader;
       // Only a connection of the full dialect reads from the disk while it writes.
       const needsInline = port.streams !== true && payloads !== undefined;
-      const lost: PayloadLost = (payload) => ctx.self.tell.payloadLost({ ...payload, port });
-      const workerPort = needsInline ? new InlinePayloadPort(port, payloads, lost) : port;
+      const workerPort = needsInline ? inlinePayloadPort(ctx, port, payloads) : port;
       ctx.state.sessions.set(port, ctx.state.leader.openWorker(hello, workerPort));
       ctx.watch(port.ref);
     },
@@ -99,6 +103,10 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     payloadLost(ctx, { port, ...lost }) {
       const session = ctx.state.sessions.get(port);
       if (session?.kind === 'worker') ctx.state.leader.payloadLost(session, lost);
+    },
+    writable(ctx, port) {
+      const session = ctx.state.sessions.get(port);
+      if (session !== undefined && session.kind !== 'heartbeat') ctx.state.leader.writable(session);
     },
     connectionLost(ctx, port) {
       const session = ctx.state.sessions.get(port);
@@ -130,8 +138,10 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
       return closed;
     },
   },
-  // Bounded by the credit of workers and by the submits a client may have unanswered.
-  mailbox: { capacity: 65_536, overflow: 'grow' },
+  // Peers offer, and stop reading while it is full. Its own messages are told, so they always have room: at
+  // most one turn, tick and due, one `durable` for each append at the log, one end of each connection. None
+  // of them overtakes: a report that waits here counts before the tick behind it.
+  mailbox: { capacity: MAILBOX_MESSAGES_MAX, overflow: 'mute-sender' },
   started(ctx) {
     const { state } = ctx;
     const { host } = state.args;
@@ -162,6 +172,22 @@ function fromClient(ctx: LeaderActorContext, { message, port, bytes }: FromClien
 function fromWorker(ctx: LeaderActorContext, { message, port }: FromWorker): void {
   const session = ctx.state.sessions.get(port);
   if (session?.kind === 'worker') ctx.state.leader.fromWorker(session, message);
+}
+
+/** Reads of the disk may end after the actor. */
+function inlinePayloadPort(
+  { self, state }: LeaderActorContext,
+  port: PeerPort<ToWorker>,
+  payloads: PayloadStore,
+): InlinePayloadPort {
+  return new InlinePayloadPort(port, payloads, {
+    onLost: (lost) => {
+      if (!state.ended) self.tell.payloadLost({ ...lost, port });
+    },
+    onWritable: () => {
+      if (!state.ended) self.tell.writable(port);
+    },
+  });
 }
 
 /** Effects of the machine as messages to its own actor. */

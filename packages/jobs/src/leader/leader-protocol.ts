@@ -49,6 +49,8 @@ export interface PeerMessages<Result = void> {
   loopBlocked(received: FromHeartbeat): Result;
   /** The payload of a job that was to be written to a worker is damaged or missing. */
   payloadLost(lost: LostPayload & { readonly port: AnyPort }): Result;
+  /** A session that was full has room again. */
+  writable(port: AnyPort): Result;
   /** The connection behind a port is lost. */
   connectionLost(port: AnyPort): Result;
 }

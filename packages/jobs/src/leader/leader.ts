@@ -11,6 +11,7 @@ import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '..
 import { AdminApi } from './admin/admin-api.js';
 import { CommitEffects } from './commit/commit-effects.js';
 import { JournalWriter } from './commit/journal-writer.js';
+import { awaitOutcome } from './commit/outcome-waiters.js';
 import type { RecordBatch } from './commit/record-batch.js';
 import { AttemptLifecycle } from './dispatch/attempt-lifecycle.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
@@ -79,7 +80,7 @@ export class Leader implements LeaderContext {
   private readonly sessions: SessionRegistry;
   private readonly dispatcher: Dispatcher;
   private readonly commitEffects: CommitEffects;
-  private readonly outbound = new OutboundFlush();
+  private readonly outbound = new OutboundFlush((session) => this.addPostponed(session));
   private readonly slices = new MessageSlices({
     fromClient: (session, message) => this.handleClient(session, message),
     fromWorker: (session, message) => this.sessions.fromWorker(session, message),
@@ -182,6 +183,12 @@ export class Leader implements LeaderContext {
     if (!this.stopped) this.leaseWatch.fromHeartbeat(heartbeat, report);
   }
 
+  /** A session that was full has room again. */
+  writable(session: Session): void {
+    this.outbound.writable(session);
+    this.wake();
+  }
+
   /** The connection is lost. A worker keeps its attempts for its grace period. */
   closed(session: Session | HeartbeatSession): void {
     if (session.kind === 'client') this.sessions.clientClosed(session);
@@ -246,6 +253,11 @@ export class Leader implements LeaderContext {
     this.outbound.markDirty(session);
   }
 
+  /** Outcomes that had no room are read from the ledger again; a redriven job is awaited again. */
+  private addPostponed(session: ClientSession): void {
+    for (const no of session.takePostponed()) awaitOutcome(this, no, session);
+  }
+
   /**
    * Once a turn: the records of one turn carry one time. The wall clock is read only when the leader starts
    * (ADR 0414): set back, it would hold up every delay; set forward, it would end them.
@@ -304,7 +316,7 @@ export class Leader implements LeaderContext {
     if (this.admin.continueListings() || isMore) this.wake();
     // Answers that no append stands behind: with another leader on the log they would be of an old state.
     if (!followsAppend && !this.outbound.isEmpty && !this.isOwner()) return;
-    this.outbound.flushAll();
+    if (this.outbound.flushAll()) this.wake();
     if (this.stopping && this.journalWriter.isIdle && this.tasks === 0) this.finish();
   }
 
@@ -354,6 +366,7 @@ export class Leader implements LeaderContext {
     this.lastTickAt = now;
     this.leaseWatch.check();
     this.expire();
+    this.outbound.retryAll();
     this.effects.startTick(this.times.tickMs);
     this.wake();
   }

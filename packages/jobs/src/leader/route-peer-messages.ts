@@ -12,6 +12,7 @@ export function routePeerMessages<Result>(leader: PeerMessages<Result>): LeaderF
     helloHeartbeat: (opened) => leader.helloHeartbeat(opened),
     fromHeartbeat: (received) => leader.loopBlocked(received),
     payloadLost: (lost) => leader.payloadLost(lost),
+    writable: (port) => leader.writable(port),
     connectionLost: (port) => leader.connectionLost(port),
   };
 }

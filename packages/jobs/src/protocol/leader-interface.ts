@@ -1,4 +1,4 @@
-import type { AnyRef } from '@troupe/core';
+import type { AnyRef, Delivered } from '@troupe/core';
 import type { ClientHello, ClientMessage, ToClient } from './client-messages.js';
 import type {
   AttemptRef,
@@ -35,7 +35,13 @@ export interface PeerPort<Message> {
   readonly creditMax?: number | undefined;
   /** It reads stored payloads by itself while it writes them. */
   readonly streams?: boolean | undefined;
-  write(message: Message): void;
+  /**
+   * `full`: the leader keeps the message, and offers again when the session reports `writable`, at the latest
+   * with its next tick.
+   */
+  offer(message: Message): Delivered;
+  /** Its peer reads too slowly for the leader to keep more for it: the connection is to end. */
+  endSlowReader?(): void;
   /** A message without an answer has been handled: its bytes count no more. */
   handled?(bytes: number): void;
 }
@@ -107,6 +113,8 @@ export interface LeaderForPeers<Result = void>
     LeaderForWorkers<Result>,
     LeaderForHeartbeats<Result> {
   payloadLost(lost: LostPayload & { readonly port: PeerPort<ToWorker> }): Result;
+  /** A session that was full has room again. */
+  writable(port: AnyPort): Result;
   /** The connection behind the port is lost. */
   connectionLost(port: AnyPort): Result;
 }

@@ -33,8 +33,8 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
   // Set before the first event: no event fires before this function awaits.
   const actor: { ref?: ActorRef<typeof ClientActor> } = {};
   const connection = new LeaderConnection(options, name, codec, {
-    onUp: () => actor.ref?.tell.reconnect(),
-    onDown: () => actor.ref?.tell.lost(),
+    onUp: () => actor.ref?.tell.connected(),
+    onDown: () => actor.ref?.tell.connectionLost(),
     onLost: (payload, error) => actor.ref?.tell.payloadLost({ payload, error }),
   });
   const { client, ref } = spawnClient((definition, ...rest) => system.spawn(definition, ...rest), {
@@ -45,7 +45,7 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
       helloClient: ({ hello, port }) => connection.open(hello, port),
       fromClient: ({ message, port }) => connection.write(message, port),
     },
-    onClose: () => {
+    onEnded: () => {
       connection.close();
       void system.shutdown();
     },

@@ -148,7 +148,7 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
     const answer = this.codec.answer(type, from, connection);
     if (answer === undefined) return connection.writeError('UNKNOWN_TYPE');
     // The role first: it is welcomed before its caller goes on.
-    this.port?.write(answer);
+    this.port?.offer(answer);
     this.settleFirst(answer);
   }
 

@@ -50,8 +50,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
   const actor: { ref?: ActorRef<typeof WorkerActor> } = {};
   const heartbeat = heartbeatOf(options);
   const connection = new LeaderConnection(options, name, codecOf(heartbeat), {
-    onUp: () => actor.ref?.tell.reconnect(),
-    onDown: () => actor.ref?.tell.lost(),
+    onUp: () => actor.ref?.tell.connected(),
+    onDown: () => actor.ref?.tell.connectionLost(),
   });
   actor.ref = system.spawn(WorkerActor, {
     args: {

@@ -30,9 +30,9 @@ export const SessionActor: Actor<SessionProtocol, SessionArgs> = defineActor.of<
         ctx.state.peer?.deliver(message as never);
       },
     },
-    // Bounded by the leader's messages, one a turn; the frame sender behind it ends a peer that does not
-    // read.
-    mailbox: { capacity: 65_536, overflow: 'grow' },
+    // The leader offers one message of each kind a turn, and keeps what has no room; the frame sender behind
+    // this mailbox ends a peer that does not read.
+    mailbox: { capacity: 256, overflow: 'mute-sender' },
     stopping(ctx) {
       ctx.state.connection.close();
     },

@@ -80,7 +80,8 @@ export class SessionFactory {
       access,
       creditMax,
       streams,
-      write: (message) => ref.tell.deliver(message),
+      offer: (message) => ref.offer.deliver(message),
+      endSlowReader: () => connection.destroy({ kind: 'slow-reader' }),
     });
     const onClosed = (): void => void system.stop(ref);
     return { connection, leader, messageLimits, waitingBytesMax, compress, payloads, port, onClosed };

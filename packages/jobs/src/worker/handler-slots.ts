@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { JobsHost, JobsTimer } from '../jobs-host.js';
+import type { JobsTimer, JobsTimers } from '../jobs-host.js';
 import { BATCH_JOBS_MAX, type RunTimeEstimate } from '../protocol/run-time-estimate.js';
 import type { Credit } from '../protocol/worker-messages.js';
 import type { Attempt } from './attempt/attempt.js';
@@ -9,7 +9,7 @@ import type { WorkerSettings } from './worker-options.js';
 export interface HandlerSlotsSetup {
   readonly settings: WorkerSettings;
   readonly estimate: RunTimeEstimate;
-  readonly host: JobsHost;
+  readonly timers: JobsTimers;
   readonly load: LoadMeter;
 }
 
@@ -33,15 +33,15 @@ export class HandlerSlots {
   private withheldSince = 0;
   private readonly settings: WorkerSettings;
   private readonly estimate: RunTimeEstimate;
-  private readonly host: JobsHost;
+  private readonly timers: JobsTimers;
   private readonly load: LoadMeter;
   private readonly onGrant: () => void;
 
   /** `onGrant`: a slot that was withheld is granted after all. */
-  constructor({ settings, estimate, host, load }: HandlerSlotsSetup, onGrant: () => void) {
+  constructor({ settings, estimate, timers, load }: HandlerSlotsSetup, onGrant: () => void) {
     this.settings = settings;
     this.estimate = estimate;
-    this.host = host;
+    this.timers = timers;
     this.load = load;
     this.onGrant = onGrant;
   }
@@ -121,14 +121,14 @@ export class HandlerSlots {
   private tooBusy(): boolean {
     const { cpuCap, withholdMsMax } = this.settings;
     if (cpuCap >= 1 || this.load.cpu() <= cpuCap) return false;
-    const now = this.host.now();
+    const now = this.timers.now();
     if (this.withheldSince === 0) this.withheldSince = now;
     return now - this.withheldSince < withholdMsMax;
   }
 
   private withhold(): void {
     if (this.withheld !== undefined) return;
-    this.withheld = this.host.setTimer(50, () => {
+    this.withheld = this.timers.setTimer(50, () => {
       this.withheld = undefined;
       this.grant();
       if (this.free <= 0) this.onGrant();

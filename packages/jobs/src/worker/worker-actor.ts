@@ -1,8 +1,9 @@
-import { type Actor, defineActor, type Host } from '@troupe/core';
-import { actorHost } from '../actor-host-adapter.js';
+import { type Actor, defineActor, type Host, type ProtocolContext } from '@troupe/core';
 import type { LeaderForWorkers, PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
 import { Worker, type WorkerSetup } from './worker.js';
+import type { WorkerEffects } from './worker-effects.js';
+import { routeToWorker, type WorkerProtocol, type WorkerReceived } from './worker-protocol.js';
 
 export interface WorkerArgs
   extends Pick<WorkerSetup, 'worker' | 'handlers' | 'settings' | 'load' | 'onFailure' | 'onStale'> {
@@ -13,91 +14,116 @@ export interface WorkerArgs
 class WorkerState {
   readonly args: WorkerArgs;
   machine: Worker | undefined = undefined;
+  /** Of the present session. */
   port: PeerPort<ToWorker> | undefined = undefined;
+  /** This incarnation is over: no message of an effect may follow. */
+  ended = false;
+  onDrained: () => void = () => undefined;
 
   constructor(args: WorkerArgs) {
     this.args = args;
   }
 
+  /** There is one whenever a message is handled: messages wait for `started`. */
   get worker(): Worker {
     return this.machine as Worker;
   }
+
+  end(): void {
+    this.ended = true;
+    this.machine?.stop();
+  }
 }
 
-/** The messages of a worker. */
-export interface WorkerProtocol {
-  run(task: () => void): void;
-  /** A message of an earlier connection is dropped: credit is granted and work claimed per connection. */
-  fromLeader(received: { readonly message: ToWorker; readonly port: PeerPort<ToWorker> }): void;
-  /** Replies when no attempt is held any more, at the latest a second after the deadline. */
-  drain(deadlineMs: number): number;
-  /** The connection is gone: running attempts go on, ends are kept. */
-  lost(): void;
-  /** There may be a connection again. */
-  reconnect(): void;
-  running(): number;
-}
+type WorkerContext = ProtocolContext<WorkerProtocol, WorkerState>;
 
 /**
- * The worker as an actor. After a restart it is a new incarnation: the attempts of the old one count as lost.
+ * The worker as an actor: messages become inputs of its state machine, effects become messages and timers.
+ * After a restart it is a new incarnation: the attempts of the old one count as lost.
  */
 export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<WorkerProtocol>()('worker', {
   state: (args: WorkerArgs) => new WorkerState(args),
   handlers: {
-    run(_ctx, task) {
-      task();
+    welcome: fromLeader,
+    assign: fromLeader,
+    acknowledged: fromLeader,
+    abort: fromLeader,
+    stale: fromLeader,
+    refused: fromLeader,
+    heartbeat: fromLeader,
+    attemptEnded(ctx, { attempt, end }) {
+      ctx.state.worker.attemptEnded(attempt, end);
     },
-    fromLeader(ctx, { message, port }) {
-      if (port === ctx.state.port) ctx.state.worker.fromLeader(message);
+    report(ctx) {
+      ctx.state.worker.report();
+    },
+    tick(ctx) {
+      ctx.state.worker.tick();
+    },
+    connected(ctx) {
+      ctx.state.worker.connect();
+    },
+    connectionLost(ctx) {
+      ctx.state.worker.disconnected();
     },
     drain(ctx, deadlineMs) {
       const drained = ctx.later<number>();
       const { worker } = ctx.state;
-      worker.drain(deadlineMs, () => drained.reply(worker.held));
+      ctx.state.onDrained = () => drained.reply(worker.held);
+      worker.drain(deadlineMs);
       return drained;
-    },
-    lost(ctx) {
-      ctx.state.worker.disconnected();
-    },
-    reconnect(ctx) {
-      ctx.state.worker.connect();
     },
     running: (ctx) => ctx.state.worker.running,
   },
-  mailbox: { capacity: 65_536, overflow: 'grow' },
+  // The leader's messages are bounded by credit, the ends of attempts by the slots; a report and a tick are
+  // one message each.
+  mailbox: { capacity: 32_768 },
   started(ctx) {
-    const { args } = ctx.state;
-    const { state, self } = ctx;
-    const { tell } = self;
+    const { state } = ctx;
+    const { args } = state;
     const incarnation = Math.floor(ctx.random() * 2 ** 48).toString(36);
-    state.machine = new Worker({
-      ...args,
-      incarnation,
-      host: actorHost(args.host, tell),
-      onRefused: ({ code, message }) => {
-        // A replaced session begins again by itself.
-        if (code !== 'ERR_SESSION_REPLACED') ctx.log.error(message, { code, worker: args.worker });
-      },
-      link: {
-        open: (hello) => {
-          const port: PeerPort<ToWorker> = {
-            ref: self,
-            write: (message) => tell.fromLeader({ message, port }),
-          };
-          state.port = port;
-          args.leader.helloWorker({ hello, port });
-        },
-        write: (message) => {
-          if (state.port !== undefined) args.leader.fromWorker({ message, port: state.port });
-        },
-      },
-    });
+    state.machine = new Worker({ ...args, incarnation, clock: args.host, effects: effectsOf(ctx) });
     state.machine.connect();
   },
   restarting(ctx) {
-    ctx.state.machine?.stop();
+    ctx.state.end();
   },
   stopping(ctx) {
-    ctx.state.machine?.stop();
+    ctx.state.end();
   },
 });
+
+/** A message of an earlier session is dropped: credit is granted and work claimed per session. */
+function fromLeader(ctx: WorkerContext, { message, port }: WorkerReceived): void {
+  if (port === ctx.state.port) ctx.state.worker.fromLeader(message);
+}
+
+function effectsOf(ctx: WorkerContext): WorkerEffects {
+  const { state, self, log } = ctx;
+  const { leader, worker } = state.args;
+  return {
+    open(hello) {
+      const port: PeerPort<ToWorker> = {
+        ref: self,
+        offer: (message) => routeToWorker(self.offer, message, port),
+      };
+      state.port = port;
+      leader.helloWorker({ hello, port });
+    },
+    write(message) {
+      if (state.port !== undefined) leader.fromWorker({ message, port: state.port });
+    },
+    requestReport: () => self.tell.report(),
+    startTick: (ms) => {
+      if (!state.ended) ctx.after(ms, self, { key: 'tick' }).tick();
+    },
+    settled: (attempt, end) => {
+      if (!state.ended) self.tell.attemptEnded({ attempt, end });
+    },
+    refused({ code, message }) {
+      // A replaced session begins again by itself.
+      if (code !== 'ERR_SESSION_REPLACED') log.error(message, { code, worker });
+    },
+    drained: () => state.onDrained(),
+  };
+}

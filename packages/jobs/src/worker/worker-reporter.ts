@@ -1,12 +1,14 @@
-import type { JobsHost, JobsTimer } from '../jobs-host.js';
+import type { JobsTimer, JobsTimers } from '../jobs-host.js';
 import type { AttemptEnd, WorkerMessage } from '../protocol/worker-messages.js';
 import type { HandlerSlots } from './handler-slots.js';
 import type { LoadMeter } from './load-meter.js';
 
 export interface WorkerReporterSetup {
-  readonly host: JobsHost;
+  readonly timers: JobsTimers;
   readonly load: LoadMeter;
   readonly slots: HandlerSlots;
+  /** Leads to `report` at the end of the burst. */
+  readonly request: () => void;
   readonly write: (message: WorkerMessage) => void;
 }
 
@@ -55,31 +57,29 @@ export class WorkerReporter {
   schedule(): void {
     if (this.isScheduled || !this.isOpen) return;
     this.isScheduled = true;
-    this.setup.host.soon(() => {
-      this.isScheduled = false;
-      this.report();
-    });
+    this.setup.request();
   }
 
-  private report(): void {
+  report(): void {
+    this.isScheduled = false;
     if (!this.isOpen) return;
-    const { host, load, slots, write } = this.setup;
+    const { timers, load, slots, write } = this.setup;
     const { ends, ranMs: runMs } = this;
     this.ends = [];
     this.ranMs = 0;
     const credit = slots.credit();
     const { overrun } = slots;
     write({ kind: 'report', ends, credit, cpu: load.cpu(), lagMs: load.lagMs(), runMs, overrun });
-    this.reportedAt = host.now();
+    this.reportedAt = timers.now();
     if (this.timer === undefined) this.heartbeatIn(this.heartbeatMs);
   }
 
   /** One timer for many reports: it is never moved, but compares with the last report when it fires. */
   private heartbeatIn(ms: number): void {
-    const { host } = this.setup;
-    this.timer = host.setTimer(ms, () => {
+    const { timers } = this.setup;
+    this.timer = timers.setTimer(ms, () => {
       this.timer = undefined;
-      const restMs = this.reportedAt + this.heartbeatMs - host.now();
+      const restMs = this.reportedAt + this.heartbeatMs - timers.now();
       if (restMs > 0) this.heartbeatIn(restMs);
       else this.report();
     });

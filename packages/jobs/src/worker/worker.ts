@@ -2,7 +2,8 @@
 
 import { jobId } from '../job/job-id.js';
 import { type AbortReason, SessionRefusedError } from '../jobs-error.js';
-import type { JobsHost } from '../jobs-host.js';
+import type { JobsClock } from '../jobs-host.js';
+import { MachineTimers } from '../machine-timers.js';
 import { RunTimeEstimate } from '../protocol/run-time-estimate.js';
 import type {
   Assignment,
@@ -11,8 +12,6 @@ import type {
   AttemptRange,
   AttemptRef,
   ToWorker,
-  WorkerHello,
-  WorkerMessage,
 } from '../protocol/worker-messages.js';
 import { Attempt, attemptKey } from './attempt/attempt.js';
 import { failed, released } from './attempt/attempt-end.js';
@@ -23,25 +22,18 @@ import { RunTimeLimits } from './attempt/run-time-limits.js';
 import type { HandledJob } from './handler.js';
 import { HandlerSlots } from './handler-slots.js';
 import type { LoadMeter } from './load-meter.js';
+import type { WorkerEffects } from './worker-effects.js';
 import type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';
 import { WorkerReporter } from './worker-reporter.js';
-
-/** A worker's way to its leader. `open` starts a session; a message without one is lost. */
-export interface WorkerLink {
-  open(hello: WorkerHello): void;
-  write(message: WorkerMessage): void;
-}
 
 export interface WorkerSetup {
   readonly worker: string;
   readonly incarnation: string;
   readonly handlers: readonly HandledJob[];
   readonly settings: WorkerSettings;
-  readonly host: JobsHost;
+  readonly clock: JobsClock;
+  readonly effects: WorkerEffects;
   readonly load: LoadMeter;
-  readonly link: WorkerLink;
-  /** The leader has ended the session. */
-  readonly onRefused: (error: SessionRefusedError) => void;
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
 }
@@ -49,10 +41,13 @@ export interface WorkerSetup {
 /**
  * The worker as a state machine without I/O: takes assignments, runs handlers inline, reports each end until
  * the leader has acknowledged it, sends heartbeats. An attempt that it holds already is not run twice; an
- * unacknowledged end is reported again after a reconnect.
+ * unacknowledged end is reported again after a reconnect. Its inputs are its methods, its outputs
+ * {@link WorkerEffects}.
  */
 export class Worker implements AttemptOwner {
   private readonly setup: WorkerSetup;
+  private readonly effects: WorkerEffects;
+  private readonly timers: MachineTimers;
   private readonly handlers = new Map<string, HandledJob>();
   /** Queued and running attempts, by `attemptKey`. */
   private readonly attempts = new Map<number, Attempt>();
@@ -71,27 +66,32 @@ export class Worker implements AttemptOwner {
   private hasReleased = false;
   private isStopped = false;
   private isBeginning = false;
+  /** Ends the drain, once no attempt is held. */
   private whenEmpty: (() => void) | undefined = undefined;
 
   constructor(setup: WorkerSetup) {
     this.setup = setup;
-    const { host, load, settings, link } = setup;
+    const { clock, effects, load, settings } = setup;
+    this.effects = effects;
+    this.timers = new MachineTimers(clock, (ms) => effects.startTick(ms));
+    const { timers } = this;
     for (const handled of setup.handlers) this.handlers.set(handled.job.exec, handled);
     const { estimate } = this;
-    this.slots = new HandlerSlots({ settings, estimate, host, load }, () => this.reporter.schedule());
-    this.queue = new AttemptQueue(host, (attempt) => this.end(attempt, released(attempt)));
+    this.slots = new HandlerSlots({ settings, estimate, timers, load }, () => this.reporter.schedule());
+    this.queue = new AttemptQueue(timers, (attempt) => this.end(attempt, released(attempt)));
     this.reporter = new WorkerReporter({
-      host,
+      timers,
       load,
       slots: this.slots,
-      write: (message) => link.write(message),
+      request: () => effects.requestReport(),
+      write: (message) => effects.write(message),
     });
-    this.limits = new RunTimeLimits(host, this.attempts, (attempt) => this.exceedRunTime(attempt));
+    this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedRunTime(attempt));
   }
 
   /** Opens a session, and claims the attempts that are still held. */
   connect(): void {
-    const { worker, incarnation, settings, link } = this.setup;
+    const { worker, incarnation, settings } = this.setup;
     this.isConnected = false;
     const held: AttemptRef[] = [];
     for (const { job, number } of this.attempts.values()) held.push({ job, attempt: number });
@@ -101,12 +101,22 @@ export class Worker implements AttemptOwner {
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
     const execs = Array.from(this.handlers.values(), ({ job }) => `${job.policy.group}/${job.exec}`);
-    link.open({ worker, incarnation, execs, patterns, slots, credit, held });
+    this.effects.open({ worker, incarnation, execs, patterns, slots, credit, held });
   }
 
   disconnected(): void {
     this.isConnected = false;
     this.reporter.close();
+  }
+
+  /** The requested report. */
+  report(): void {
+    this.reporter.report();
+  }
+
+  /** The time of `startTick` is over. */
+  tick(): void {
+    if (!this.isStopped) this.timers.tick();
   }
 
   fromLeader(message: ToWorker): void {
@@ -116,7 +126,7 @@ export class Worker implements AttemptOwner {
         this.isConnected = true;
         if (this.tag !== '' && this.tag !== message.tag) this.forget();
         this.tag = message.tag;
-        if (this.isDraining) this.setup.link.write({ kind: 'drain' });
+        if (this.isDraining) this.effects.write({ kind: 'drain' });
         return this.reporter.open(message.heartbeatMs);
       case 'assign':
         return this.assigned(message.items);
@@ -131,7 +141,7 @@ export class Worker implements AttemptOwner {
         return;
       case 'refused':
         this.disconnected();
-        return this.setup.onRefused(new SessionRefusedError(message.code, message.problem));
+        return this.effects.refused(new SessionRefusedError(message.code, message.problem));
       case 'heartbeat':
         return;
       default:
@@ -150,22 +160,21 @@ export class Worker implements AttemptOwner {
 
   /**
    * Takes nothing more, lets attempts run until the deadline, then aborts them and releases their leases
-   * uncounted. `done` comes when the leader has acknowledged every end, at the latest a second after the
-   * deadline.
+   * uncounted. The effect `drained` comes when the leader has acknowledged every end, at the latest a second
+   * after the deadline.
    */
-  drain(deadlineMs: number, done: () => void): void {
+  drain(deadlineMs: number): void {
     this.isDraining = true;
     this.slots.close();
-    if (this.isConnected) this.setup.link.write({ kind: 'drain' });
-    const { host } = this.setup;
-    const deadline = host.setTimer(deadlineMs, () => this.releaseAll());
-    const last = host.setTimer(deadlineMs + 1_000, () => this.whenEmpty?.());
+    if (this.isConnected) this.effects.write({ kind: 'drain' });
+    const deadline = this.timers.setTimer(deadlineMs, () => this.releaseAll());
+    const last = this.timers.setTimer(deadlineMs + 1_000, () => this.whenEmpty?.());
     this.whenEmpty = () => {
       this.whenEmpty = undefined;
       deadline.cancel();
       last.cancel();
       this.stop();
-      done();
+      this.effects.drained();
     };
     if (this.held === 0) this.whenEmpty();
   }
@@ -184,8 +193,8 @@ export class Worker implements AttemptOwner {
    * released.
    */
   private assigned(items: readonly Assignment[]): void {
-    const { host, settings } = this.setup;
-    const arrivedAt = host.now();
+    const { clock, settings } = this.setup;
+    const arrivedAt = clock.now();
     let now = arrivedAt;
     let kept = items.length;
     for (let index = 0; index < items.length; index += 1) {
@@ -195,7 +204,7 @@ export class Worker implements AttemptOwner {
       if (index >= kept || this.hasReleased) this.end(attempt, released(attempt));
       else if (this.slots.isFull) this.enqueue(attempt);
       else this.begin(attempt, now);
-      now = host.now();
+      now = clock.now();
     }
   }
 
@@ -228,8 +237,14 @@ export class Worker implements AttemptOwner {
     this.limits.watch(attempt.deadline);
   }
 
-  /** The handler has ended. The first end counts: after its run time or its lease it is too late. */
+  /** A handler that was called has ended: now, or after the promise it returned. */
   finish(attempt: Attempt, end: AttemptEnd): void {
+    if (attempt.isUnderWay) this.effects.settled(attempt, end);
+    else this.attemptEnded(attempt, end);
+  }
+
+  /** The first end counts: after its run time or its lease it is too late. */
+  attemptEnded(attempt: Attempt, end: AttemptEnd): void {
     attempt.isUnderWay = false;
     if (!attempt.isOver) return this.end(attempt, end);
     this.slots.endOverrun(attempt);
@@ -245,7 +260,7 @@ export class Worker implements AttemptOwner {
     this.ended.set(key, end);
     if (end.outcome !== 'ok') this.reportFailure(attempt, end);
     // For an attempt that never began this is its wait: the worker was busy for so long.
-    const tookMs = this.setup.host.now() - attempt.since;
+    const tookMs = this.setup.clock.now() - attempt.since;
     this.estimate.add(1, tookMs);
     if (attempt.isUnderWay) this.slots.startOverrun();
     else this.slots.release(attempt);
@@ -260,7 +275,7 @@ export class Worker implements AttemptOwner {
     while (!this.slots.isFull) {
       const attempt = this.queue.shift();
       if (attempt === undefined) break;
-      this.begin(attempt, this.setup.host.now());
+      this.begin(attempt, this.setup.clock.now());
     }
     this.isBeginning = false;
   }

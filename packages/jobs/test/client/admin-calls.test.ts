@@ -1,22 +1,35 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AdminCalls } from '#src/client/admin-calls.js';
+import type { AdminCalls } from '#src/client/admin-calls.js';
 import type { WaitOptions } from '#src/client/wait-limit.js';
 import type { AdminAnswer, AdminRequest } from '#src/protocol/admin-messages.js';
 import { ManualTime } from '../manual-time.js';
+import { ClientRig } from './client-rig.js';
 
 const calls = suite('admin calls');
 
-/** Calls alone: their leader is the test. */
+/** Admin calls of a client whose leader is the test. */
 class CallsRig {
   readonly time = new ManualTime();
-  readonly requests: { readonly call: number; readonly request: AdminRequest }[] = [];
-  readonly calls = new AdminCalls(this.time.host, (message) => {
-    if (message.kind === 'call') this.requests.push(message);
-  });
+  private readonly rig = new ClientRig({ ...this.time.host, soon: (run) => run() });
+  readonly calls = (this.rig.client as unknown as { admin: AdminCalls }).admin;
+
+  constructor() {
+    this.rig.welcome();
+  }
+
+  get requests(): { readonly call: number; readonly request: AdminRequest }[] {
+    return this.rig.sent.filter((message) => message.kind === 'call');
+  }
 
   answer(answer: AdminAnswer): void {
-    this.calls.answered(this.requests.at(-1)?.call ?? 0, answer);
+    this.rig.fromLeader({ kind: 'answer', call: this.requests.at(-1)?.call ?? 0, answer });
+  }
+
+  /** The connection was lost, and there is a new one. */
+  reconnect(): void {
+    this.rig.machine.disconnected();
+    this.rig.welcome();
   }
 }
 
@@ -40,7 +53,7 @@ for (const [name, start] of Object.entries(EVERY)) {
         const outcome = start(rig.calls, { withinMs }).catch((error: unknown) => error);
         rig.time.advance(withinMs ?? 30_000);
         assert.is(((await outcome) as { code?: string }).code, 'ERR_CALL_WAIT');
-        rig.calls.repeat();
+        rig.reconnect();
         assert.is(rig.requests.length, 1, 'an abandoned call is not repeated');
       }
       const rig = new CallsRig();
@@ -65,7 +78,7 @@ calls('a redrive names the deaths it means, so that it can be repeated', async (
   });
   await turns();
   assert.equal(rig.requests.at(-1)?.request, { kind: 'redrive', jobs: [1, 3], attempts: [4, 2] });
-  rig.calls.repeat();
+  rig.reconnect();
   assert.equal(rig.requests.at(-1)?.request, { kind: 'redrive', jobs: [1, 3], attempts: [4, 2] });
   // Both were driven by the first request; its answer was lost.
   rig.answer({ kind: 'count', count: 0 });

@@ -1,13 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nodeHost } from '@troupe/core';
 import { defineJob, embedded, handle, type JobsError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Client } from '#src/client/client.js';
-import type { ClientMessage, SubmitItem } from '#src/protocol/client-messages.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
+import { ClientRig } from './client-rig.js';
 
 const waitLimit = suite('wait limit');
 
@@ -20,36 +18,11 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
   );
 }
 
-/** A client whose leader is the test. */
-class Rig {
-  readonly sent: ClientMessage[] = [];
-  readonly client = new Client({
-    client: 'c',
-    token: 't',
-    host: nodeHost,
-    link: { open: () => undefined, write: (message) => void this.sent.push(message) },
-  });
-
-  welcome(outstandingMax = 2): void {
-    this.client.fromLeader({ kind: 'welcome', tag: 'tag', outstandingMax, payloadBytesMax: 1_000 });
-  }
-
-  async submitted(): Promise<SubmitItem[]> {
-    await new Promise((resolve) => setImmediate(resolve));
-    return this.sent.splice(0).flatMap((message) => (message.kind === 'submit' ? message.items : []));
-  }
-
-  answer(seq: number): void {
-    const receipt = { seq, jobs: [seq], lsn: 1, duplicate: false, refusal: undefined };
-    this.client.fromLeader({ kind: 'receipts', items: [receipt] });
-  }
-}
-
 waitLimit('without a leader a call ends at its time limit, or at its signal with the reason', async () => {
   await using folder = await tempFolder();
   const file = join(folder.path, 'input.json');
   await writeFile(file, '1');
-  const { client } = new Rig();
+  const { client } = new ClientRig();
   assert.is(await codeOf(client.submit(echo, 1, { withinMs: 5 })), 'ERR_SUBMIT_WAIT');
   assert.is(await codeOf(client.run(echo, 1, { withinMs: 5 })), 'ERR_SUBMIT_WAIT');
   assert.is(await codeOf(client.submitAll(echo, [1, 2], { withinMs: 5 })), 'ERR_SUBMIT_WAIT');
@@ -64,7 +37,7 @@ waitLimit('without a leader a call ends at its time limit, or at its signal with
 });
 
 waitLimit('a submit abandoned before it was sent is never sent; the others keep their order', async () => {
-  const rig = new Rig();
+  const rig = new ClientRig();
   const abandoned = codeOf(rig.client.submit(echo, 'abandoned', { withinMs: 1 }));
   const stays = rig.client.submit(echo, 'stays');
   assert.is(await abandoned, 'ERR_SUBMIT_WAIT');
@@ -78,7 +51,7 @@ waitLimit('a submit abandoned before it was sent is never sent; the others keep 
 });
 
 waitLimit('a submit abandoned while the window is full leaves its place to the next', async () => {
-  const rig = new Rig();
+  const rig = new ClientRig();
   rig.welcome(1);
   const first = rig.client.submit(echo, 'first');
   const abandoned = codeOf(rig.client.submit(echo, 'abandoned', { withinMs: 1 }));
@@ -96,7 +69,7 @@ waitLimit('a submit abandoned while the window is full leaves its place to the n
 });
 
 waitLimit('a submit abandoned after it was sent makes room, and its late receipt is ignored', async () => {
-  const rig = new Rig();
+  const rig = new ClientRig();
   rig.welcome(1);
   assert.is(await codeOf(rig.client.submit(echo, 'sent', { withinMs: 5 })), 'ERR_SUBMIT_WAIT');
   const next = rig.client.submit(echo, 'next');
@@ -114,11 +87,11 @@ waitLimit('an abandoned wait for an output leaves no waiter behind, and the job 
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
   const job = await client.submit(echo, 1);
-  const { waiters } = (client as unknown as { outcomes: { waiters: { size: number } } }).outcomes;
+  const { calls } = (client as unknown as { table: { calls: { size: number } } }).table;
   for (let i = 0; i < 20; i += 1) assert.is(await codeOf(job.result({ withinMs: 1 })), 'ERR_JOB_WAIT');
   assert.is(await codeOf(job.result({ signal: AbortSignal.abort(new Error('enough')) })), 'enough');
   assert.is(await codeOf(client.run(echo, 2, { withinMs: 200 })), 'ERR_JOB_WAIT');
-  assert.is(waiters.size, 0);
+  assert.is(calls.size, 0);
   const unlimited = job.result();
   assert.is(await codeOf(job.result({ withinMs: 1 })), 'ERR_JOB_WAIT');
   app.worker({ handlers: [handle(echo, (value) => value)] });
@@ -127,7 +100,7 @@ waitLimit('an abandoned wait for an output leaves no waiter behind, and the job 
 });
 
 waitLimit('a time limit beyond a timer, or a signal that is none, is ERR_JOB_DEFINITION', async () => {
-  const { client } = new Rig();
+  const { client } = new ClientRig();
   const loose = (options: object): Promise<string> => codeOf(client.submit(echo, 1, options as never));
   assert.is(await loose({ withinMs: -1 }), 'ERR_JOB_DEFINITION');
   assert.is(await loose({ withinMs: 2 ** 31 }), 'ERR_JOB_DEFINITION');

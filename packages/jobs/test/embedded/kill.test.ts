@@ -1,4 +1,4 @@
-// timeout: 300s
+// timeout: 120s
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,7 @@ import { openApp, quick } from './killed-process.js';
 
 const kills = suite('kill -9');
 
-const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 50);
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 15);
 const CHILD = fileURLToPath(new URL('./killed-process.js', import.meta.url));
 
 interface Reported {

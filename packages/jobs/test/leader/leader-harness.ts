@@ -1,3 +1,4 @@
+import type { Delivered } from '@troupe/core';
 import type { Journal, OpenJournal } from '@troupe/jobs';
 import { type MemoryLog, memoryJournal } from '@troupe/jobs/testing';
 import type { SubmitQuota } from '@troupe/transport';
@@ -224,6 +225,9 @@ export class LeaderHarness {
 /** One client session, driven by the test. */
 export class FakeClient {
   readonly received: ToClient[] = [];
+  /** It takes no message. */
+  isFull = false;
+  isEnded = false;
   onReceived: (message: ToClient) => void = () => undefined;
   readonly session: ClientSession;
   private readonly harness: LeaderHarness;
@@ -237,11 +241,16 @@ export class FakeClient {
     access?: PeerAccess,
   ) {
     this.harness = harness;
-    const write = (message: ToClient): void => {
+    const offer = (message: ToClient): Delivered => {
+      if (this.isFull) return 'full';
       this.received.push(message);
       this.onReceived(message);
+      return 'accepted';
     };
-    this.session = harness.leader.openClient({ client, token }, { write, access });
+    const endSlowReader = (): void => {
+      this.isEnded = true;
+    };
+    this.session = harness.leader.openClient({ client, token }, { offer, access, endSlowReader });
     harness.settle();
     this.write({ kind: 'define', ref: 1, policy });
   }
@@ -288,6 +297,9 @@ interface FakeWorkerOptions {
 /** One worker session, driven by the test. */
 export class FakeWorker {
   readonly received: ToWorker[] = [];
+  /** It takes no message. */
+  isFull = false;
+  isEnded = false;
   onReceived: (message: ToWorker) => void = () => undefined;
   readonly session: WorkerSession;
   private readonly harness: LeaderHarness;
@@ -311,9 +323,14 @@ export class FakeWorker {
       {
         creditMax: options.creditMax,
         access: options.access,
-        write: (message) => {
+        endSlowReader: () => {
+          this.isEnded = true;
+        },
+        offer: (message) => {
+          if (this.isFull) return 'full';
           this.received.push(message);
           this.onReceived(message);
+          return 'accepted';
         },
       },
     );

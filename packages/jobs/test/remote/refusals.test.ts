@@ -3,8 +3,7 @@ import { connectClient, defineJob, type JobsError, startLeader, startWorker } fr
 import { IdentityStore } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Client } from '#src/client/client.js';
-import type { ClientMessage } from '#src/protocol/client-messages.js';
+import { ClientRig } from '../client/client-rig.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 import { sampleHandlers } from './sample-jobs.js';
@@ -51,16 +50,12 @@ refusals('a refused connect rejects with the reason of the leader', async () => 
 });
 
 refusals('a client whose session is refused rejects all calls with the reason', async () => {
-  const client = new Client({
-    client: 'c',
-    token: 't',
-    host: nodeHost,
-    link: { open: () => undefined, write: () => undefined },
-  });
+  const rig = new ClientRig();
+  const { client } = rig;
   const asked = [client.submit(one, 1), client.run(one, 1), client.submitAll(one, [1]), client.overview()];
   const waiting = asked.map(reasonOf);
   await new Promise((resolve) => setImmediate(resolve));
-  client.fromLeader({ kind: 'refused', code: 'ERR_SESSION_MALFORMED', problem: 'of its hat' });
+  rig.fromLeader({ kind: 'refused', code: 'ERR_SESSION_MALFORMED', problem: 'of its hat' });
   const later = [client.submit(one, 2), client.list('queued')].map(reasonOf);
   for (const reason of await Promise.all([...waiting, ...later]))
     assert.is(reason, 'ERR_SESSION_MALFORMED: session refused: of its hat');
@@ -86,16 +81,10 @@ refusals('a leader without room for a definition refuses its submits only, until
 });
 
 refusals('a refused definition is repeated with the next submit', () => {
-  const sent: ClientMessage[] = [];
   const due: (() => void)[] = [];
-  const client = new Client({
-    client: 'c',
-    token: 't',
-    host: { ...nodeHost, soon: (run) => void due.push(run) },
-    link: { open: () => undefined, write: (message) => void sent.push(message) },
-  });
-  client.connect();
-  client.fromLeader({ kind: 'welcome', tag: 'tag', outstandingMax: 9, payloadBytesMax: 9 });
+  const rig = new ClientRig({ ...nodeHost, soon: (run) => void due.push(run) });
+  const { client, sent } = rig;
+  rig.welcome(9);
   const refusal = { code: 'ERR_POLICIES_FULL', problem: 'full', retryAfterMs: 1 } as const;
   const submit = (): void => {
     client.submit(one, 1).catch(() => undefined);
@@ -103,7 +92,7 @@ refusals('a refused definition is repeated with the next submit', () => {
   };
   submit();
   submit();
-  client.fromLeader({
+  rig.fromLeader({
     kind: 'receipts',
     items: [1, 2].map((seq) => ({ seq, jobs: [], lsn: 0, duplicate: false, refusal })),
   });

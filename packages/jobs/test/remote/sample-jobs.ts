@@ -20,17 +20,17 @@ export const Fail = defineJob('sample.fail', {
 export const Spin = defineJob('sample.spin', {
   input: aNumber,
   output: anything,
-  leaseMs: 2_000,
+  leaseMs: 1_000,
   retry: { baseMs: 10 },
 });
 /** The same, with a lease that does not end during a test. */
 export const LongSpin = defineJob('sample.long-spin', { input: aNumber, output: anything });
-/** The same, with three seconds to run. */
+/** The same, with a second and a half to run. */
 export const BriefSpin = defineJob('sample.brief-spin', {
   input: aNumber,
   output: anything,
-  leaseMs: 2_000,
-  limits: { runMs: 3_000 },
+  leaseMs: 1_000,
+  limits: { runMs: 1_500 },
   retry: { baseMs: 10 },
 });
 

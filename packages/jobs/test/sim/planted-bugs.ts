@@ -1,7 +1,7 @@
 import type { StorageFile } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
-import { Client } from '#src/client/client.js';
-import { SubmitWindow } from '#src/client/submit-window.js';
+import { ClientMachine } from '#src/client/machine/client-machine.js';
+import { SubmitWindow } from '#src/client/machine/submit-window.js';
 import { AdminApi } from '#src/leader/admin/admin-api.js';
 import { CommitEffects } from '#src/leader/commit/commit-effects.js';
 import { JournalWriter } from '#src/leader/commit/journal-writer.js';
@@ -278,7 +278,7 @@ export const plantedBugs: readonly PlantedBug[] = [
         (original) =>
           function flush(this: { receipts: unknown[] | undefined }) {
             this.receipts?.reverse();
-            original.call(this);
+            return original.call(this);
           },
       ),
   },
@@ -323,7 +323,7 @@ export const plantedBugs: readonly PlantedBug[] = [
             const late = [...(kept.get(this) ?? []), this.assignments ?? []];
             this.assignments = late.length > 8 ? late.shift() : undefined;
             kept.set(this, late);
-            original.call(this);
+            return original.call(this);
           },
       );
     },
@@ -444,7 +444,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'a client does not await its jobs again after a reconnect',
     plant: () =>
       swap(
-        Client,
+        ClientMachine,
         'welcomed',
         (original) =>
           function welcomed(this: { outcomes: { jobs(): number[] } }, message: unknown) {

@@ -276,8 +276,8 @@ export class SimulatedCluster {
     const peer = {
       machine,
       incarnation,
-      lost: () => ref.tell.lost(),
-      reconnect: () => ref.tell.reconnect(),
+      lost: () => ref.tell.connectionLost(),
+      reconnect: () => ref.tell.connected(),
     };
     const isSide = this.faultPlan.twoGroups && machine === this.workerMachines[WORKERS - 1];
     const jobs = isSide ? this.jobs.side : this.jobs.main;
@@ -376,8 +376,8 @@ export class SimulatedCluster {
     const peer = {
       machine,
       incarnation,
-      lost: () => spawned.ref.tell.lost(),
-      reconnect: () => spawned.ref.tell.reconnect(),
+      lost: () => spawned.ref.tell.connectionLost(),
+      reconnect: () => spawned.ref.tell.connected(),
     };
     const spawned: { client: Client; ref: ActorRef<typeof ClientActor> } = spawnClient(
       (definition, ...rest) => machine.system.spawn(definition, ...rest),

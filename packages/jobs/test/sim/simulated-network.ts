@@ -125,9 +125,10 @@ export class SimulatedNetwork {
       connection.ref = endpoint.machine.system.spawn(Session);
       connection.port = {
         ref: connection.ref,
-        write: (message) => {
+        offer: (message) => {
           this.onSent(message, connection.peer);
-          this.down(connection, () => port.write(message));
+          this.down(connection, () => void port.offer(message));
+          return 'accepted';
         },
       };
       this.deliverToLeader(connection, kind, hello);

@@ -18,7 +18,7 @@ const settings = { slots: 4, bytesMax: 100, cpuCap: 0.75, withholdMsMax: 1_300, 
 
 function slotsIn({ time, load }: SlotsRig, onGrant = (): void => undefined) {
   const estimate = new RunTimeEstimate();
-  return { estimate, worker: new HandlerSlots({ settings, estimate, host: time.host, load }, onGrant) };
+  return { estimate, worker: new HandlerSlots({ settings, estimate, timers: time.host, load }, onGrant) };
 }
 
 const waiting = { payloadBytes: 10, hasBegun: false };

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { JobsHost } from '#src/jobs-host.js';
+import type { JobsTimers } from '#src/jobs-host.js';
 import { RunTimeEstimate } from '#src/protocol/run-time-estimate.js';
 import type { WorkerMessage } from '#src/protocol/worker-messages.js';
 import { HandlerSlots } from '#src/worker/handler-slots.js';
@@ -18,10 +18,8 @@ class ReporterRig {
   private timers: { at: number; run: () => void }[] = [];
 
   constructor() {
-    const host: JobsHost = {
+    const timers: JobsTimers = {
       now: () => this.now,
-      wallNow: () => this.now,
-      random: () => 0,
       setTimer: (ms, run) => {
         const timer = { at: this.now + ms, run };
         this.timers.push(timer);
@@ -31,17 +29,15 @@ class ReporterRig {
         };
         return { cancel };
       },
-      soon: (run) => run(),
-      later: (run) => run(),
     };
     const load = { cpu: () => 0, lagMs: () => 0 };
     const slots = new HandlerSlots(
-      { settings: DEFAULT_WORKER_SETTINGS, estimate: new RunTimeEstimate(), host, load },
+      { settings: DEFAULT_WORKER_SETTINGS, estimate: new RunTimeEstimate(), timers, load },
       () => undefined,
     );
     slots.restart();
     const write = (_message: WorkerMessage): void => void this.reportedAt.push(this.now);
-    this.reporter = new WorkerReporter({ host, load, slots, write });
+    this.reporter = new WorkerReporter({ timers, load, slots, write, request: () => this.reporter.report() });
   }
 
   advance(ms: number): void {

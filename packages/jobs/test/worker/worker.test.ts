@@ -34,12 +34,16 @@ class WorkerRig {
       handlers: handlers ?? [handle(job, run)],
       settings: { ...DEFAULT_WORKER_SETTINGS, slots: 4 },
       load: { cpu: () => 0, lagMs: () => 0 },
-      host: this.time.host,
-      link: {
+      clock: this.time.host,
+      effects: {
         open: (hello) => void this.hellos.push(hello),
         write: (message) => void this.sent.push(message),
+        requestReport: () => this.worker.report(),
+        startTick: this.time.ticker(() => this.worker.tick()),
+        settled: (attempt, end) => this.worker.attemptEnded(attempt, end),
+        refused: () => undefined,
+        drained: () => undefined,
       },
-      onRefused: () => undefined,
       onFailure: (failure) => void this.failures.push(failure),
       onStale: (stale) => void this.stale.push(stale),
     });
@@ -192,7 +196,7 @@ workers('`onFailure` gets failed attempts, not cancelled, fenced or released one
   rig.assign(2, 1, { payload: '2' });
   rig.assign(3, 1, { payload: '3' });
   rig.worker.fromLeader({ kind: 'abort', items: [{ job: 2, attempt: 1, reason: 'cancelled', detail: '' }] });
-  rig.worker.drain(5, () => undefined);
+  rig.worker.drain(5);
   rig.time.advance(10);
   const [failed] = rig.failures;
   assert.equal(
@@ -314,7 +318,7 @@ workers('queued attempts are held in a hello, and released with the rest when a 
     rig.hellos.at(-1)?.held.map(({ job: no }) => no),
     [1, 2, 3, 4, 5],
   );
-  rig.worker.drain(5, () => undefined);
+  rig.worker.drain(5);
   rig.time.advance(5);
   assert.equal(running(), [1, 2, 3, 4]);
   assert.equal(

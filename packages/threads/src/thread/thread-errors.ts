@@ -46,3 +46,18 @@ export class NotCloneableError extends TroupeError {
 function textOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
+
+/** A thread does not find the definition of an actor that is to run on it. */
+export class ThreadDefinitionError extends TroupeError {
+  readonly code = 'ERR_THREAD_DEFINITION';
+  readonly actor: string;
+  readonly module: string | undefined;
+  constructor(actor: string, module: string | undefined, why: string, cause?: unknown) {
+    super(
+      `${actor} (${module ?? 'no module is known'}): ${why}`,
+      cause === undefined ? undefined : { cause },
+    );
+    this.actor = actor;
+    this.module = module;
+  }
+}

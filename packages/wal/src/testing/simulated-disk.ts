@@ -18,11 +18,11 @@ export class SimulatedDisk {
   private readonly durableNames = new Map<string, SimulatedFile>();
   private unsynced: NameChange[] = [];
 
-  /** A disk with durable copies of these files. */
+  /** A disk with these files, durable. A file is copied when the disk changes it; the caller does not change it. */
   static withFiles(files: ReadonlyMap<string, Uint8Array>): SimulatedDisk {
     const disk = new SimulatedDisk();
     for (const [name, bytes] of files) {
-      const file = new SimulatedFile(Buffer.from(bytes));
+      const file = new SimulatedFile(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
       disk.names.set(name, file);
       disk.durableNames.set(name, file);
     }

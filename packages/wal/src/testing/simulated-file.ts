@@ -34,10 +34,14 @@ export class SimulatedFile {
   content: Buffer;
   private durable: Buffer;
   private unsynced: Change[] = [];
+  /** `content` and `durable` are copied at their first change: most files of a test are only read. */
+  private isContentOwn = false;
+  private isDurableOwn = false;
 
+  /** The caller does not change `content` afterwards. */
   constructor(content: Buffer = Buffer.alloc(0)) {
     this.content = content;
-    this.durable = Buffer.from(content);
+    this.durable = content;
   }
 
   get isSynced(): boolean {
@@ -45,18 +49,17 @@ export class SimulatedFile {
   }
 
   write(bytes: Uint8Array, offset: number): void {
-    const change: Change = { kind: 'write', offset, bytes: Buffer.from(bytes) };
-    this.content = applied(this.content, change);
-    this.unsynced.push(change);
+    this.change({ kind: 'write', offset, bytes: Buffer.from(bytes) });
   }
 
   truncate(bytes: number): void {
-    const change: Change = { kind: 'truncate', bytes };
-    this.content = applied(this.content, change);
-    this.unsynced.push(change);
+    this.change({ kind: 'truncate', bytes });
   }
 
   sync(): void {
+    if (this.unsynced.length === 0) return;
+    if (!this.isDurableOwn) this.durable = Buffer.from(this.durable);
+    this.isDurableOwn = true;
     for (const change of this.unsynced) this.durable = applied(this.durable, change);
     this.unsynced = [];
   }
@@ -68,6 +71,7 @@ export class SimulatedFile {
 
   /** The file as found after a power cut. */
   afterCrash(model: PersistenceModel, random: SeededRandom): SimulatedFile {
+    // A copy: this file's durable bytes change with its next sync.
     let left: Buffer = Buffer.from(this.durable);
     const count = this.unsynced.length;
     const split = random.below(count + 1);
@@ -81,6 +85,13 @@ export class SimulatedFile {
       }
     }
     return new SimulatedFile(left);
+  }
+
+  private change(change: Change): void {
+    if (!this.isContentOwn) this.content = Buffer.from(this.content);
+    this.isContentOwn = true;
+    this.content = applied(this.content, change);
+    this.unsynced.push(change);
   }
 }
 

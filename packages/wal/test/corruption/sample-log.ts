@@ -133,6 +133,22 @@ function restore(harness: LogHarness, log: Log): DigestState {
   return harness.wait<DigestState>((done) => log.restore(digestFold, done));
 }
 
+/** One offset in so many of a long run of zeros. */
+const PADDING_STEP = process.argv.includes('--all-bytes') ? 1 : 16;
+const PADDING_START = Math.floor(Math.random() * PADDING_STEP);
+
+/**
+ * The offsets at which a file is damaged: every byte of its content and the 16 bytes around it, and a part of
+ * the padding, which is nine tenths of all bytes. The part differs from run to run.
+ */
+export function damageOffsets(content: Buffer): readonly number[] {
+  const near = new Uint8Array(content.length);
+  for (const [offset, byte] of content.entries()) {
+    if (byte !== 0) near.fill(1, Math.max(0, offset - 16), offset + 17);
+  }
+  return [...near.keys()].filter((offset) => near[offset] === 1 || offset % PADDING_STEP === PADDING_START);
+}
+
 export function withFile(sample: SampleLog, name: string, content: Buffer | undefined): Map<string, Buffer> {
   const files = new Map(sample.files);
   if (content === undefined) files.delete(name);

@@ -43,7 +43,7 @@ function firstCrashes(step: number): FirstCrash[] {
 
 crashes('a crash at any call of a recovery loses no acknowledged record', () => {
   let points = 0;
-  for (const first of firstCrashes(13)) {
+  for (const first of firstCrashes(26)) {
     const capture = (call: StorageCall, when: string): void => {
       const model = PERSISTENCE_MODELS[(call.index + points) % PERSISTENCE_MODELS.length] as PersistenceModel;
       const where = `${first.where}; then ${when} call ${call.index} (${call.operation} ${call.name}), model ${model}`;
@@ -56,7 +56,7 @@ crashes('a crash at any call of a recovery loses no acknowledged record', () => 
         capture(call, 'before');
         return undefined;
       },
-      performed: (call: StorageCall) => capture(call, 'after'),
+      afterCall: (call: StorageCall) => capture(call, 'after'),
     };
     const disk = first.disk;
     const harness = (): { storage: { disk: SimulatedDisk } } => ({ storage: { disk } });

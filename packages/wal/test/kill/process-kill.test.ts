@@ -2,7 +2,7 @@
 // A process on a real file system, killed with SIGKILL repeatedly. After every kill the next process checks
 // every record; its last LSN must not be below the last acknowledged one.
 //
-// Arguments: --kills N (default 50).
+// Arguments: --kills N (default 15).
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ const KILLS = killsWanted();
 
 function killsWanted(): number {
   const at = process.argv.indexOf('--kills');
-  return at < 0 ? 50 : Number(process.argv[at + 1]);
+  return at < 0 ? 15 : Number(process.argv[at + 1]);
 }
 
 interface Appender {

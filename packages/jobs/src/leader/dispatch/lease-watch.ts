@@ -1,7 +1,7 @@
 import type { WorkerLiveness } from '../../protocol/admin-messages.js';
-import type { HeartbeatHello, LoopBlocked, ToWorker } from '../../protocol/worker-messages.js';
+import type { HeartbeatHello, LoopBlocked } from '../../protocol/worker-messages.js';
 import type { LeaderContext } from '../leader-context.js';
-import { HeartbeatSession } from '../sessions/heartbeat-session.js';
+import { type HeartbeatPort, HeartbeatSession } from '../sessions/heartbeat-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import type { AttemptLifecycle } from './attempt-lifecycle.js';
 import type { Lease } from './lease.js';
@@ -39,7 +39,7 @@ export class LeaseWatch {
    * A heartbeat connection belongs to the worker that named its token, or to one whose hello was before the
    * leader's restart.
    */
-  openHeartbeat(hello: HeartbeatHello, port: { write(message: ToWorker): void }): HeartbeatSession {
+  openHeartbeat(hello: HeartbeatHello, port: HeartbeatPort): HeartbeatSession {
     const heartbeat = new HeartbeatSession(hello, port, this.context.leaseTime);
     const session = this.context.fleet.sessions.get(heartbeat.name);
     const isKnown =

@@ -2,14 +2,16 @@ import type { Ring } from '../../collections/ring.js';
 import type { Job } from '../../ledger/jobs/job.js';
 import type { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../../protocol/client-messages.js';
-import type { PeerAccess } from '../../protocol/leader-interface.js';
+import type { PeerPort } from '../../protocol/leader-interface.js';
 import { type Numbering, UNNUMBERED } from '../submit/uncommitted-jobs.js';
 
 /** The way to a client: a connection, or an actor of the same process. */
-export interface ClientPort {
-  readonly access?: PeerAccess | undefined;
-  write(message: ToClient): void;
-}
+export type ClientPort = Pick<PeerPort<ToClient>, 'access' | 'offer' | 'endSlowReader'>;
+
+/** Outcomes that are read from the ledger again at a time. */
+const POSTPONED_SLICE = 256;
+/** A client with more outcomes waiting does not read at all. */
+const POSTPONED_MAX = 1_048_576;
 
 /**
  * One connection of one client. Its receipts and outcomes collect here during a turn and leave in one message
@@ -32,6 +34,11 @@ export class ClientSession {
   sliced: Ring<ClientMessage> | undefined = undefined;
   /** In the leader's list of sessions with messages to write. */
   dirty = false;
+  /** Its latest message had no room. */
+  isFull = false;
+  private isAnswering = false;
+  /** Jobs whose outcome had no room; it is in the ledger (ADR 0416). */
+  private postponed: number[] = [];
   private readonly port: ClientPort;
   // Undefined while empty: an empty array that is kept between turns is promoted to the old generation, and
   // its contents with it.
@@ -82,6 +89,7 @@ export class ClientSession {
   }
 
   addOutcome(outcome: JobOutcome): void {
+    if (this.isFull) return this.postpone([outcome]);
     this.outcomes ??= [];
     this.outcomes.push(outcome);
   }
@@ -91,22 +99,66 @@ export class ClientSession {
     this.others.push(message);
   }
 
-  /** Receipts before outcomes: a client learns the number of a job before it learns how the job ended. */
-  flush(): void {
-    this.dirty = false;
-    if (this.closed) return;
-    const { receipts, outcomes, others } = this;
-    if (others !== undefined) {
-      this.others = undefined;
-      for (const message of others) this.port.write(message);
-    }
+  /** One answer for all heartbeats that came meanwhile. */
+  answerHeartbeat(): void {
+    if (this.isAnswering) return;
+    this.isAnswering = true;
+    this.add({ kind: 'heartbeat' });
+  }
+
+  get hasPostponed(): boolean {
+    return this.postponed.length > 0;
+  }
+
+  takePostponed(): readonly number[] {
+    return this.postponed.splice(0, POSTPONED_SLICE);
+  }
+
+  /**
+   * Receipts before outcomes: a client learns the number of a job before it learns how the job ended. False:
+   * there is no room, and the rest is kept. Of a closed session only its refusal is left.
+   */
+  flush(): boolean {
+    if (!this.flushOthers()) return this.keepOutcomes();
+    if (this.closed) return true;
+    const { receipts, outcomes } = this;
     if (receipts !== undefined) {
       this.receipts = undefined;
-      this.port.write({ kind: 'receipts', items: receipts });
+      if (this.port.offer({ kind: 'receipts', items: receipts }) === 'full') {
+        this.receipts = receipts;
+        return this.keepOutcomes();
+      }
     }
     if (outcomes !== undefined) {
       this.outcomes = undefined;
-      this.port.write({ kind: 'outcomes', items: outcomes });
+      if (this.port.offer({ kind: 'outcomes', items: outcomes }) === 'full') {
+        this.outcomes = outcomes;
+        return this.keepOutcomes();
+      }
     }
+    return true;
+  }
+
+  private flushOthers(): boolean {
+    const { others } = this;
+    if (others === undefined) return true;
+    this.others = undefined;
+    const taken = others.findIndex((message) => this.port.offer(message) === 'full');
+    this.others = taken < 0 ? undefined : others.slice(taken);
+    this.isAnswering = this.others?.some(({ kind }) => kind === 'heartbeat') === true;
+    return taken < 0;
+  }
+
+  /** Outcomes that wait are numbers: the ledger holds them anyway. */
+  private keepOutcomes(): false {
+    const { outcomes } = this;
+    this.outcomes = undefined;
+    if (outcomes !== undefined) this.postpone(outcomes);
+    return false;
+  }
+
+  private postpone(outcomes: readonly JobOutcome[]): void {
+    for (const { job } of outcomes) this.postponed.push(job);
+    if (this.postponed.length > POSTPONED_MAX) this.port.endSlowReader?.();
   }
 }

@@ -1,5 +1,8 @@
+import type { PeerPort } from '../../protocol/leader-interface.js';
 import type { HeartbeatHello, ToWorker } from '../../protocol/worker-messages.js';
 import { workerName } from './worker-session.js';
+
+export type HeartbeatPort = Pick<PeerPort<ToWorker>, 'offer'>;
 
 /**
  * The connection of a worker's heartbeat thread, open while the worker's event loop is blocked (ADR 0404).
@@ -9,15 +12,16 @@ export class HeartbeatSession {
   /** The worker and incarnation it reports for. */
   readonly name: string;
   lastReceivedAt: number;
-  private readonly port: { write(message: ToWorker): void };
+  private readonly port: HeartbeatPort;
 
-  constructor(hello: HeartbeatHello, port: { write(message: ToWorker): void }, now: number) {
+  constructor(hello: HeartbeatHello, port: HeartbeatPort, now: number) {
     this.name = workerName(hello.worker, hello.incarnation);
     this.port = port;
     this.lastReceivedAt = now;
   }
 
   refuse(problem: string): void {
-    this.port.write({ kind: 'refused', code: 'ERR_SESSION_REPLACED', problem });
+    // A new connection has room; one that has ended needs no refusal.
+    this.port.offer({ kind: 'refused', code: 'ERR_SESSION_REPLACED', problem });
   }
 }

@@ -1,3 +1,4 @@
+import type { Delivered } from '@troupe/core';
 import type { BodySource } from '@troupe/transport';
 import type { PayloadStore } from '../../job/payload-store.js';
 import { StoredPayload } from '../../job/stored-payload.js';
@@ -5,54 +6,72 @@ import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { Assignment, ToWorker } from '../../protocol/worker-messages.js';
 import type { WorkerPort } from './worker-session.js';
 
-export type PayloadLost = (lost: LostPayload) => void;
+export interface InlinePayloadEvents {
+  /** The payload of an attempt cannot be read. */
+  onLost(lost: LostPayload): void;
+  /** It was full while it read, and is not any more. */
+  onWritable(): void;
+}
 
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * A port to a worker that takes payloads whole: loads stored payloads from the disk, and keeps the order of
- * messages.
+ * A port to a worker that takes payloads whole: loads stored payloads from the disk. It is full while it
+ * reads, which keeps the order of messages.
  */
 export class InlinePayloadPort implements WorkerPort {
   readonly access: WorkerPort['access'];
   readonly creditMax: WorkerPort['creditMax'];
   private readonly port: WorkerPort;
   private readonly payloads: PayloadStore;
-  private readonly onLost: PayloadLost;
-  private readonly waiting: ToWorker[] = [];
+  private readonly events: InlinePayloadEvents;
   private isLoading = false;
+  /** Loaded assignments that wait for room. */
+  private loaded: Assignment[] = [];
 
-  constructor(port: WorkerPort, payloads: PayloadStore, onLost: PayloadLost) {
+  constructor(port: WorkerPort, payloads: PayloadStore, events: InlinePayloadEvents) {
     this.access = port.access;
     this.creditMax = port.creditMax;
     this.port = port;
     this.payloads = payloads;
-    this.onLost = onLost;
+    this.events = events;
   }
 
-  write(message: ToWorker): void {
-    if (this.isLoading) this.waiting.push(message);
-    else if (isInline(message)) this.port.write(message);
-    else this.load(message.items, [], 0);
+  offer(message: ToWorker): Delivered {
+    if (this.isLoading || this.offerLoaded() === 'full') return 'full';
+    if (isInline(message)) return this.port.offer(message);
+    this.load(message.items, 0);
+    return 'accepted';
   }
 
-  private load(items: readonly Assignment[], loaded: Assignment[], from: number): void {
+  endSlowReader(): void {
+    this.port.endSlowReader?.();
+  }
+
+  private offerLoaded(): Delivered {
+    const { loaded } = this;
+    if (loaded.length === 0) return 'accepted';
+    const delivered = this.port.offer({ kind: 'assign', items: loaded });
+    if (delivered !== 'full') this.loaded = [];
+    return delivered;
+  }
+
+  private load(items: readonly Assignment[], from: number): void {
     this.isLoading = true;
     for (let i = from; i < items.length; i += 1) {
       const item = items[i] as Assignment;
-      if (item.payload instanceof StoredPayload) return this.loadOne(item, items, loaded, i);
-      loaded.push(item);
+      if (item.payload instanceof StoredPayload) return this.loadOne(item, items, i);
+      this.loaded.push(item);
     }
-    if (loaded.length > 0) this.port.write({ kind: 'assign', items: loaded });
     this.isLoading = false;
-    while (this.waiting.length > 0 && !this.isLoading) this.write(this.waiting.shift() as ToWorker);
+    if (this.offerLoaded() !== 'full') this.events.onWritable();
   }
 
-  private loadOne(item: Assignment, items: readonly Assignment[], loaded: Assignment[], at: number): void {
+  private loadOne(item: Assignment, items: readonly Assignment[], at: number): void {
     readAll(this.payloads.open(item.payload as StoredPayload), (error, payload) => {
-      if (error === null) loaded.push({ ...item, payload });
-      else this.onLost({ job: item.job, attempt: item.attempt, problem: error.message });
-      this.load(items, loaded, at + 1);
+      if (error === null) this.loaded.push({ ...item, payload });
+      else this.events.onLost({ job: item.job, attempt: item.attempt, problem: error.message });
+      this.load(items, at + 1);
     });
   }
 }

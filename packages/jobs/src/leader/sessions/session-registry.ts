@@ -116,7 +116,7 @@ export class SessionRegistry {
     const [worker, incarnation] = [name.slice(0, tilde), name.slice(tilde + 1)];
     const nothing = { execs: [], patterns: [], held: [], credit: { jobs: 0, bytes: 0 } };
     const hello = { worker, incarnation, slots: 1, ...nothing };
-    const session = new WorkerSession(hello, { write: () => undefined }, 0);
+    const session = new WorkerSession(hello, { offer: () => 'closed' as const }, 0);
     session.closedAt = this.context.leaseTime;
     session.fromBeforeRestart = true;
     this.context.fleet.add(session);
@@ -145,7 +145,7 @@ export class SessionRegistry {
       case 'call':
         return admin.serve(session, message.call, message.request);
       case 'heartbeat':
-        session.add({ kind: 'heartbeat' });
+        session.answerHeartbeat();
         return this.context.markDirty(session);
       case 'close':
         this.producers.end(session);
@@ -191,7 +191,7 @@ export class SessionRegistry {
         session.granted = Math.max(session.granted, credit.jobs);
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);
         if (ends.length === 0) {
-          session.add({ kind: 'heartbeat' });
+          session.answerHeartbeat();
           this.context.markDirty(session);
         }
         break;
@@ -208,9 +208,10 @@ export class SessionRegistry {
 
   private refuse(session: ClientSession | WorkerSession, code: SessionRefusalCode, problem: string): void {
     session.add({ kind: 'refused', code, problem });
-    session.flush();
+    const isWritten = session.flush();
     if (session.kind === 'client') this.clientClosed(session);
     else this.workerLost(session);
+    if (!isWritten) this.context.markDirty(session);
   }
 }
 

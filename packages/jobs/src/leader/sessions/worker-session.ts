@@ -1,7 +1,7 @@
 import { matchesSubject, subjectTokenOf } from '@troupe/transport';
 import type { Ring } from '../../collections/ring.js';
 import type { WorkerLiveness } from '../../protocol/admin-messages.js';
-import type { PeerAccess } from '../../protocol/leader-interface.js';
+import type { PeerPort } from '../../protocol/leader-interface.js';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
 import type {
   Assignment,
@@ -16,11 +16,10 @@ import type { ExecQueue } from '../dispatch/exec-queue.js';
 import type { Lease } from '../dispatch/lease.js';
 import type { HeartbeatSession } from './heartbeat-session.js';
 
-export interface WorkerPort {
-  readonly access?: PeerAccess | undefined;
-  readonly creditMax?: number | undefined;
-  write(message: ToWorker): void;
-}
+export type WorkerPort = Pick<PeerPort<ToWorker>, 'access' | 'creditMax' | 'offer' | 'endSlowReader'>;
+
+/** A worker with more answers to late ends does not read at all. Everything else is bounded by its credit. */
+const STALE_MAX = 65_536;
 
 /**
  * Acknowledgements that may wait for another message: more than a batch of short jobs, so that they leave
@@ -74,6 +73,9 @@ export class WorkerSession {
   fromBeforeRestart = false;
   /** In the leader's list of sessions with messages to write. */
   dirty = false;
+  /** Its latest message had no room. */
+  isFull = false;
+  private isAnswering = false;
   /** Its index among the sessions with credit, or -1. */
   creditIndex = -1;
   private readonly creditMax: number;
@@ -208,6 +210,7 @@ export class WorkerSession {
   answerStale(job: number, attempt: number): void {
     this.stale ??= [];
     this.stale.push({ job, attempt });
+    if (this.stale.length > STALE_MAX) this.port.endSlowReader?.();
   }
 
   abort(job: number, attempt: number, reason: AttemptAbort['reason'], detail: string): void {
@@ -218,6 +221,13 @@ export class WorkerSession {
   add(message: ToWorker): void {
     this.others ??= [];
     this.others.push(message);
+  }
+
+  /** One answer for all heartbeats that came meanwhile. */
+  answerHeartbeat(): void {
+    if (this.isAnswering) return;
+    this.isAnswering = true;
+    this.add({ kind: 'heartbeat' });
   }
 
   /**
@@ -233,34 +243,58 @@ export class WorkerSession {
     );
   }
 
-  flush(): void {
-    this.dirty = false;
-    if (!this.open) return;
+  /** False: there is no room, and the rest is kept. Of a closed session only its refusal is left. */
+  flush(): boolean {
     const { assignments, acknowledged, stale, aborts, others } = this;
     const onlyAcknowledged = (assignments ?? stale ?? aborts ?? others) === undefined;
-    if (onlyAcknowledged && this.mayHoldAcknowledged) return;
-    if (others !== undefined) {
-      this.others = undefined;
-      for (const message of others) this.port.write(message);
-    }
+    if (onlyAcknowledged && this.mayHoldAcknowledged) return true;
+    if (!this.flushOthers()) return false;
+    if (!this.open) return true;
     if (acknowledged !== undefined) {
       this.acknowledged = undefined;
+      if (!this.write({ kind: 'acknowledged', items: acknowledged })) {
+        this.acknowledged = acknowledged;
+        return false;
+      }
       this.acknowledgedCount = 0;
       this.acknowledgedBytes = 0;
-      this.port.write({ kind: 'acknowledged', items: acknowledged });
     }
     if (stale !== undefined) {
       this.stale = undefined;
-      this.port.write({ kind: 'stale', items: stale });
+      if (!this.write({ kind: 'stale', items: stale })) {
+        this.stale = stale;
+        return false;
+      }
     }
     if (aborts !== undefined) {
       this.aborts = undefined;
-      this.port.write({ kind: 'abort', items: aborts });
+      if (!this.write({ kind: 'abort', items: aborts })) {
+        this.aborts = aborts;
+        return false;
+      }
     }
     if (assignments !== undefined) {
       this.assignments = undefined;
-      this.port.write({ kind: 'assign', items: assignments });
+      if (!this.write({ kind: 'assign', items: assignments })) {
+        this.assignments = assignments;
+        return false;
+      }
     }
+    return true;
+  }
+
+  private write(message: ToWorker): boolean {
+    return this.port.offer(message) !== 'full';
+  }
+
+  private flushOthers(): boolean {
+    const { others } = this;
+    if (others === undefined) return true;
+    this.others = undefined;
+    const taken = others.findIndex((message) => !this.write(message));
+    this.others = taken < 0 ? undefined : others.slice(taken);
+    this.isAnswering = this.others?.some(({ kind }) => kind === 'heartbeat') === true;
+    return taken < 0;
   }
 }
 

@@ -1,5 +1,5 @@
 import { Ring } from '../../collections/ring.js';
-import type { JobsHost, JobsTimer } from '../../jobs-host.js';
+import type { JobsTimer, JobsTimers } from '../../jobs-host.js';
 import type { Attempt } from './attempt.js';
 
 /**
@@ -10,14 +10,14 @@ export const QUEUED_MS_MAX = 20;
 
 /** Attempts that wait for a slot, oldest first (ADR 0410). */
 export class AttemptQueue {
-  private readonly host: JobsHost;
+  private readonly timers: JobsTimers;
   private readonly onOverdue: (attempt: Attempt) => void;
   private waiting = new Ring<Attempt>();
   private timer: JobsTimer | undefined = undefined;
 
   /** `onOverdue`: it has waited for as long as it may, and is no longer in the queue. */
-  constructor(host: JobsHost, onOverdue: (attempt: Attempt) => void) {
-    this.host = host;
+  constructor(timers: JobsTimers, onOverdue: (attempt: Attempt) => void) {
+    this.timers = timers;
     this.onOverdue = onOverdue;
   }
 
@@ -40,14 +40,14 @@ export class AttemptQueue {
   }
 
   private checkIn(ms: number): JobsTimer {
-    return this.host.setTimer(ms, () => {
+    return this.timers.setTimer(ms, () => {
       this.timer = undefined;
       this.check();
     });
   }
 
   private check(): void {
-    const now = this.host.now();
+    const now = this.timers.now();
     for (let first = this.waiting.peek(); first !== undefined; first = this.waiting.peek()) {
       const restMs = first.since + QUEUED_MS_MAX - now;
       if (restMs > 0) {

@@ -1,4 +1,4 @@
-import type { JobsHost, JobsTimer } from '../../jobs-host.js';
+import type { JobsTimer, JobsTimers } from '../../jobs-host.js';
 import type { Attempt } from './attempt.js';
 
 /**
@@ -6,14 +6,18 @@ import type { Attempt } from './attempt.js';
  * fires.
  */
 export class RunTimeLimits {
-  private readonly host: JobsHost;
+  private readonly timers: JobsTimers;
   private readonly running: ReadonlyMap<number, Attempt>;
   private readonly onExceeded: (attempt: Attempt) => void;
   private timer: JobsTimer | undefined = undefined;
   private timerAt = Number.POSITIVE_INFINITY;
 
-  constructor(host: JobsHost, running: ReadonlyMap<number, Attempt>, onExceeded: (attempt: Attempt) => void) {
-    this.host = host;
+  constructor(
+    timers: JobsTimers,
+    running: ReadonlyMap<number, Attempt>,
+    onExceeded: (attempt: Attempt) => void,
+  ) {
+    this.timers = timers;
     this.running = running;
     this.onExceeded = onExceeded;
   }
@@ -22,7 +26,7 @@ export class RunTimeLimits {
     if (deadline >= this.timerAt) return;
     this.timer?.cancel();
     this.timerAt = deadline;
-    this.timer = this.host.setTimer(Math.max(0, deadline - this.host.now()), () => this.check());
+    this.timer = this.timers.setTimer(Math.max(0, deadline - this.timers.now()), () => this.check());
   }
 
   cancel(): void {
@@ -30,7 +34,7 @@ export class RunTimeLimits {
   }
 
   private check(): void {
-    const now = this.host.now();
+    const now = this.timers.now();
     let next = Number.POSITIVE_INFINITY;
     for (const attempt of this.running.values()) {
       if (attempt.deadline <= now) this.onExceeded(attempt);

@@ -18,7 +18,12 @@ function heartbeatOf(
   const received: ToWorker[] = [];
   const heartbeat = harness.leader.openHeartbeat(
     { worker: 'w', incarnation, token },
-    { write: (message) => received.push(message) },
+    {
+      offer: (message) => {
+        received.push(message);
+        return 'accepted';
+      },
+    },
   );
   assert.instance(heartbeat, HeartbeatSession);
   return { heartbeat, received };

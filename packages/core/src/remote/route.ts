@@ -1,0 +1,284 @@
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { RuntimeParts } from '../actor/runtime-parts.js';
+import type { SuspensionToken } from '../define/actor-context.js';
+import { messageOf } from '../errors/bounded-error.js';
+import { toError } from '../errors/thrown-value.js';
+import { type Envelope, enveloped } from '../message/envelope.js';
+import type { CellRef } from '../ref/cell-ref.js';
+import type { StopReason } from '../runtime-event.js';
+import type { RemoteAsks } from './remote-asks.js';
+import type { ActorAddress, RemoteDefinition, RemoteRef, RemoteSignal, Threads } from './threads.js';
+
+const UNTIL_RESUMED = { on: 'resume' } as const;
+
+/** Numbers of suspensions by this thread. */
+let suspensions = 0;
+
+/** The parts that routes share. */
+export interface RouteParts {
+  readonly runtime: RuntimeParts;
+  readonly threads: Threads;
+  readonly asks: RemoteAsks;
+  /** Messages that proxies have taken; the invoker has counted them as handled. */
+  forwarded: number;
+  waitForRoom(thread: number, token: SuspensionToken): void;
+  /** A record to a thread, which may be this one. */
+  signal(thread: number, signal: RemoteSignal): void;
+  toldHere(route: Route, handler: number, payload: unknown): void;
+  refOf(cell: ActorCell): RemoteRef;
+}
+
+/** The way from a proxy to its actor: the state of the proxy. */
+export abstract class Route {
+  readonly definition: RemoteDefinition;
+  /** The thread on which the actor runs. */
+  readonly runsOn: number;
+  /** Settles the end or the rest that the proxy waits for. */
+  protected settle: (() => void) | undefined = undefined;
+  protected readonly parts: RouteParts;
+  private pausedBy: SuspensionToken | undefined = undefined;
+
+  constructor(parts: RouteParts, definition: RemoteDefinition, runsOn: number) {
+    this.parts = parts;
+    this.definition = definition;
+    this.runsOn = runsOn;
+  }
+
+  abstract readonly address: ActorAddress;
+  /** Undefined where the proxy has the place of the actor, and so its path and id. */
+  abstract readonly path: string | undefined;
+  abstract readonly id: string | undefined;
+
+  /** A message of the proxy: the handler of all its messages. */
+  forward(cell: ActorCell, handler: number, payload: unknown): unknown {
+    const { parts } = this;
+    const { envelope } = parts.runtime.invoker;
+    parts.forwarded += 1;
+    try {
+      if (envelope?.resolve !== undefined) return this.forwardAsk(cell, envelope);
+      if (this.runsOn === parts.threads.self) parts.toldHere(this, handler, payload);
+      else if (!parts.threads.tell(this.runsOn, this.address, handler, payload)) this.waitForRoom(cell);
+    } catch (thrown) {
+      this.undelivered(cell, handler, payload, envelope, toError(thrown));
+    }
+    return undefined;
+  }
+
+  private forwardAsk(cell: ActorCell, envelope: Envelope): object {
+    const { asks } = this.parts;
+    if (!asks.forward(this, envelope)) this.waitForRoom(cell);
+    return asks.later;
+  }
+
+  private waitForRoom(cell: ActorCell): void {
+    const { parts } = this;
+    parts.waitForRoom(
+      this.runsOn,
+      parts.runtime.suspensions.suspend(cell, 'backpressure', UNTIL_RESUMED, true),
+    );
+  }
+
+  private undelivered(
+    cell: ActorCell,
+    handler: number,
+    payload: unknown,
+    envelope: Envelope | undefined,
+    error: Error,
+  ): void {
+    const { asks, deadLetters, log } = this.parts.runtime;
+    const isAsk = envelope?.reject !== undefined;
+    const message = this.definition.handlers[handler] as string;
+    if (!isAsk)
+      log.write('error', `${cell.path}.${message}: ${messageOf(error)}`, { path: cell.path, message, error });
+    if (envelope !== undefined) asks.refuse(envelope, error);
+    const slot = envelope === undefined ? handler : enveloped(handler);
+    deadLetters.undelivered(cell, slot, envelope ?? payload, 'not-cloneable');
+  }
+
+  /** The mailbox of the actor is full. */
+  pause(cell: ActorCell): void {
+    if (this.pausedBy?.active === true) return;
+    this.pausedBy = this.parts.runtime.suspensions.suspend(cell, 'backpressure', UNTIL_RESUMED, true);
+  }
+
+  unpause(): void {
+    this.pausedBy?.resume();
+    this.pausedBy = undefined;
+  }
+
+  /** The `stopping` hook of the proxy: the actor ends first. */
+  stop(cell: ActorCell): Promise<void> | undefined {
+    return this.endActor(cell.isDraining ? 'drain' : 'stop');
+  }
+
+  protected abstract endActor(how: 'stop' | 'drain' | 'kill'): Promise<void> | undefined;
+
+  protected awaitSettlement(): Promise<void> {
+    return new Promise((resolve) => {
+      this.settle = resolve;
+    });
+  }
+
+  /** The actor has ended: so does its proxy. */
+  ended(ref: CellRef, reason: StopReason): void {
+    this.unpause();
+    this.settle?.();
+    this.settle = undefined;
+    ref.cell.putSignal({ kind: 'ended-elsewhere', reason });
+  }
+
+  /** Suspends the actor itself, beside its proxy. Returns the function that ends that. */
+  suspendActor(reason: string): () => void {
+    const { parts, runsOn, address: at } = this;
+    suspensions += 1;
+    const token = suspensions;
+    parts.signal(runsOn, { kind: 'suspend', at, token, reason });
+    return () => parts.signal(runsOn, { kind: 'unsuspend', at, token });
+  }
+}
+
+/** The route of a ref that came from another thread: its proxy has no parent. */
+export class ImportedRoute extends Route {
+  readonly address: ActorAddress;
+  readonly path: string;
+  readonly id: string;
+  private isOver = false;
+
+  constructor(
+    parts: RouteParts,
+    definition: RemoteDefinition,
+    runsOn: number,
+    address: ActorAddress,
+    path: string,
+  ) {
+    super(parts, definition, runsOn);
+    this.address = address;
+    this.path = path;
+    this.id = idOf(address);
+  }
+
+  /** The proxy was made: the home will report the end of the actor. */
+  opened(cell: ActorCell): void {
+    const { address, parts } = this;
+    cell.ensureCold().onStopped.push(() => {
+      if (!this.isOver) void this.endActor('kill');
+    });
+    parts.signal(address.thread, { kind: 'import', at: address });
+  }
+
+  override ended(ref: CellRef, reason: StopReason): void {
+    this.isOver = true;
+    super.ended(ref, reason);
+  }
+
+  protected endActor(how: 'stop' | 'drain' | 'kill'): Promise<void> | undefined {
+    if (this.isOver) return undefined;
+    this.parts.signal(this.address.thread, { kind: 'end', at: this.address, how });
+    return how === 'kill' ? undefined : this.awaitSettlement();
+  }
+}
+
+/** The state of the resident of a proxy, as the proxy knows it. */
+type ResidentState = 'absent' | 'running' | 'resting';
+
+/** The route of an actor that was spawned on another thread: its proxy has the actor's place in the tree. */
+export class PlacedRoute extends Route {
+  address: ActorAddress = { thread: -1, slot: -1, generation: -1 };
+  readonly path = undefined;
+  readonly id = undefined;
+  private readonly packed: unknown;
+  private resident: ResidentState = 'absent';
+  private isWatched = false;
+
+  constructor(parts: RouteParts, definition: RemoteDefinition, runsOn: number, packed: unknown) {
+    super(parts, definition, runsOn);
+    this.packed = packed;
+  }
+
+  /** The `started` hook of the proxy. */
+  start(cell: ActorCell): void {
+    const { parts } = this;
+    this.address = { thread: parts.threads.self, slot: cell.slot, generation: cell.generation };
+    this.watchEnd(cell.ref);
+    if (this.resident === 'resting') parts.signal(this.runsOn, { kind: 'replace', at: this.address });
+    else this.spawn(cell);
+    this.resident = 'running';
+  }
+
+  private spawn(cell: ActorCell): void {
+    const { parts, packed, definition, address: at } = this;
+    const parent = parts.runtime.childLists.parentOf(cell.slot);
+    parts.signal(this.runsOn, {
+      kind: 'spawn',
+      at,
+      path: cell.path,
+      definition,
+      parent: parent === undefined || parent === parts.runtime.guardian ? undefined : parts.refOf(parent),
+      packed,
+    });
+  }
+
+  /** Once per life of the proxy: a permanent one begins a new life after its end. */
+  private watchEnd(ref: CellRef): void {
+    if (this.isWatched) return;
+    this.isWatched = true;
+    ref.cell.ensureCold().onStopped.push((reason) => {
+      this.isWatched = false;
+      if (this.resident !== 'absent') void this.endActor('kill');
+      this.resident = 'absent';
+      if (ref.cell.isTerminated) this.parts.signal(this.runsOn, { kind: 'ended', at: this.address, reason });
+    });
+  }
+
+  protected endActor(how: 'stop' | 'drain' | 'kill'): Promise<void> | undefined {
+    if (this.resident === 'absent') return undefined;
+    this.parts.signal(this.runsOn, { kind: 'end', at: this.address, how });
+    return how === 'kill' ? undefined : this.awaitSettlement();
+  }
+
+  /** The `restarting` hook of the proxy: it rests when the resident does. */
+  rest(error: Error): Promise<void> | undefined {
+    if (this.resident !== 'running') return undefined;
+    this.parts.signal(this.runsOn, { kind: 'rest', at: this.address, error });
+    return this.awaitSettlement();
+  }
+
+  rested(): void {
+    this.resident = 'resting';
+    this.settle?.();
+    this.settle = undefined;
+  }
+
+  resume(): void {
+    if (this.resident === 'running') this.parts.signal(this.runsOn, { kind: 'resume', at: this.address });
+  }
+
+  override ended(ref: CellRef, reason: StopReason): void {
+    const wasAwaited = this.settle !== undefined;
+    this.resident = 'absent';
+    if (!wasAwaited) return super.ended(ref, reason);
+    this.unpause();
+    this.settle?.();
+    this.settle = undefined;
+  }
+
+  /** Its thread has ended, and the resident with it. */
+  lost(cell: ActorCell, error: Error): void {
+    const hadResident = this.resident !== 'absent';
+    this.resident = 'absent';
+    this.unpause();
+    this.settle?.();
+    this.settle = undefined;
+    if (hadResident) this.failed(cell, error, 'thread', true, false);
+  }
+
+  /** A failure of the resident is a failure of the proxy. */
+  failed(cell: ActorCell, error: Error, hook: string, isCutOff: boolean, isFinal: boolean): void {
+    if (isFinal) this.resident = 'absent';
+    this.parts.runtime.failures.failed(cell, error, -1, undefined, { hook, isCutOff, isFinal });
+  }
+}
+
+export function idOf({ thread, slot, generation }: ActorAddress): string {
+  return `${thread === 0 ? '' : `${thread}:`}${slot}.${generation}`;
+}

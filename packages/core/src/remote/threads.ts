@@ -1,0 +1,153 @@
+import type { AnyDefinition } from '../define/actor-definition.js';
+import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
+import type { AnyRef } from '../ref/actor-ref.js';
+import type { StopReason } from '../runtime-event.js';
+
+/** An actor on all threads: its home, which is the thread of its supervisor, and its place there. */
+export interface ActorAddress {
+  readonly thread: number;
+  readonly slot: number;
+  readonly generation: number;
+}
+
+/** A definition as other threads know it. Its handlers are numbered in this order. */
+export interface RemoteDefinition {
+  readonly name: string;
+  /** The module that has it among its exports, where that is known. */
+  readonly module: string | undefined;
+  readonly handlers: readonly string[];
+  readonly capacity: number | undefined;
+  readonly overflow: OverflowPolicy | undefined;
+}
+
+/** A ref on its way to another thread. */
+export interface RemoteRef extends ActorAddress {
+  /** The thread on which the actor runs. */
+  readonly runsOn: number;
+  readonly path: string;
+  readonly definition: RemoteDefinition;
+}
+
+/** A request of another thread that is not a message of a user. `at`: the actor that it concerns. */
+export type RemoteSignal =
+  // From the home of an actor to the thread on which it runs.
+  | {
+      readonly kind: 'spawn';
+      readonly at: ActorAddress;
+      readonly path: string;
+      readonly definition: RemoteDefinition;
+      readonly parent: RemoteRef | undefined;
+      /** Arguments and supervision policy, packed. */
+      readonly packed: unknown;
+    }
+  | { readonly kind: 'resume'; readonly at: ActorAddress }
+  /** Come to rest for a restart; `replace` follows when all siblings of the restart rest. */
+  | { readonly kind: 'rest'; readonly at: ActorAddress; readonly error: Error }
+  | { readonly kind: 'replace'; readonly at: ActorAddress }
+  | { readonly kind: 'suspend'; readonly at: ActorAddress; readonly token: number; readonly reason: string }
+  | { readonly kind: 'unsuspend'; readonly at: ActorAddress; readonly token: number }
+  // From the thread on which an actor runs to its home.
+  | {
+      readonly kind: 'failed';
+      readonly at: ActorAddress;
+      readonly error: Error;
+      readonly message: string;
+      readonly unresumable: boolean;
+      /** It cannot be started at all: a restart would fail in the same way. */
+      readonly isFinal: boolean;
+    }
+  | { readonly kind: 'rested'; readonly at: ActorAddress }
+  | { readonly kind: 'stopped'; readonly at: ActorAddress; readonly reason: StopReason }
+  // To the home from any thread, and from the home to the thread on which it runs.
+  | { readonly kind: 'end'; readonly at: ActorAddress; readonly how: 'stop' | 'drain' | 'kill' }
+  // Between the home and the threads that have a ref.
+  | { readonly kind: 'import'; readonly at: ActorAddress }
+  | { readonly kind: 'ended'; readonly at: ActorAddress; readonly reason: StopReason }
+  // From the thread on which an actor runs to the threads that send to it.
+  | { readonly kind: 'pause'; readonly at: ActorAddress }
+  | { readonly kind: 'unpause'; readonly at: ActorAddress }
+  // Names, to all threads.
+  | { readonly kind: 'named'; readonly path: string; readonly ref: RemoteRef }
+  | { readonly kind: 'unnamed'; readonly path: string }
+  // Of an ask, to the thread that was asked.
+  | { readonly kind: 'cancel'; readonly ask: number; readonly reason: unknown };
+
+/** The terms of an ask on another thread. */
+export interface RemoteAsk {
+  /** Unique among the open asks of the asking thread. */
+  readonly number: number;
+  /** Milliseconds that are left to it. */
+  readonly leftMs: number;
+  /** The waiting actors that led to it, the asker first: an ask of one of them would wait for itself. */
+  readonly chain: readonly RemoteRef[] | undefined;
+}
+
+/** A message that was written to a thread and not read by it. */
+export interface UnreadMessage {
+  readonly at: ActorAddress;
+  readonly handler: number;
+  readonly payload: unknown;
+  /** Undefined for a tell. */
+  readonly ask: number | undefined;
+}
+
+/** The threads of a system as one of them uses them. Records to one thread arrive in their order. */
+export interface Threads {
+  /** The number of this thread. */
+  readonly self: number;
+  /** The others. */
+  readonly others: readonly number[];
+  nameOf(thread: number): string;
+  /** The thread that `on` means, this one included; throws for a name that no thread has. */
+  place(on: string): number;
+  /** Throws when a restart on another thread could never succeed, or the definition cannot be found there. */
+  checkPlaceable(definition: RemoteDefinition): void;
+  /**
+   * Writes a message. False when this was the last for which there is room: `roomAgain` follows. Throws when
+   * the payload cannot be cloned.
+   */
+  tell(thread: number, at: ActorAddress, handler: number, payload: unknown): boolean;
+  ask(thread: number, at: ActorAddress, handler: number, payload: unknown, ask: RemoteAsk): boolean;
+  /** Throws when the value cannot be cloned. */
+  reply(thread: number, ask: number, value: unknown): void;
+  refuse(thread: number, ask: number, reason: unknown): void;
+  signal(thread: number, signal: RemoteSignal): void;
+  /** A clone that can be unpacked more than once, on any thread. Throws when it cannot be cloned. */
+  pack(value: unknown): unknown;
+  unpack(packed: unknown): unknown;
+  /** Imports the module of a definition and finds it there. */
+  load(definition: RemoteDefinition): AnyDefinition | Promise<AnyDefinition>;
+  close(): Promise<void> | undefined;
+}
+
+/** The part of a system that takes the records of other threads. */
+export interface ThreadReceiver {
+  told(from: number, home: number, slot: number, generation: number, handler: number, payload: unknown): void;
+  asked(from: number, at: ActorAddress, handler: number, payload: unknown, ask: RemoteAsk): void;
+  replied(from: number, ask: number, value: unknown): void;
+  refused(from: number, ask: number, reason: unknown): void;
+  signalled(from: number, signal: RemoteSignal): void;
+  roomAgain(thread: number): void;
+  /** A thread has ended, and another takes its number and name. `unread` is what it had not read. */
+  threadEnded(thread: number, error: Error, unread: readonly UnreadMessage[]): void;
+  isRef(value: object): boolean;
+  exportRef(ref: AnyRef): RemoteRef;
+  importRef(ref: RemoteRef): AnyRef;
+  /** An error that belongs to no actor. */
+  report(message: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+/** The option `threads` of a system. */
+export interface SystemThreads {
+  open(receiver: ThreadReceiver, settings: ThreadSettings): Threads;
+}
+
+/** The settings of a system that its other threads have too. */
+export interface ThreadSettings {
+  readonly name: string;
+  readonly queuedMax: number;
+  readonly stuckAfterMs: number;
+  readonly askWithinMs: number;
+  readonly slice: { readonly msMin: number; readonly msMax: number };
+  readonly recorder: boolean;
+}

@@ -1,0 +1,27 @@
+import type { AdminAnswer } from '../../protocol/admin-messages.js';
+import type { ClientHello, ClientMessage, JobOutcome, Receipt } from '../../protocol/client-messages.js';
+
+/** The effects of a client by name: on its session, and on its callers, who are known by numbers. */
+export interface ClientEffects {
+  /** Starts a session with the leader. */
+  open(hello: ClientHello): void;
+  /** Without a session the message is lost. */
+  write(message: ClientMessage): void;
+  /** Leads to `connected`, after the events of this moment. */
+  requestSession(): void;
+  /** The leader has welcomed the session. */
+  welcomed(tag: string, payloadBytesMax: number): void;
+  /** The receipt of the call's submit. */
+  received(call: number, receipt: Receipt): void;
+  /** The job that the call waits for has ended. */
+  jobEnded(call: number, outcome: JobOutcome): void;
+  answered(call: number, answer: RequestAnswer): void;
+  /** The client has ended: so has every call. No effect follows. */
+  ended(error: Error): void;
+}
+
+export interface RequestAnswer {
+  readonly answer: AdminAnswer;
+  /** It was written on more than one connection, so it may have been carried out before this answer. */
+  readonly isRepeated: boolean;
+}

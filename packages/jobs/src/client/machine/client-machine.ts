@@ -1,0 +1,200 @@
+// Hot path: `submit` and the receipts and outcomes of `fromLeader` run once per job.
+import type { JobPolicy } from '../../job/job-policy.js';
+import { EMPTY_PAYLOAD } from '../../job/payload.js';
+import type { StoredPayload } from '../../job/stored-payload.js';
+import { ClientClosedError, LeaderChangedError, SessionRefusedError } from '../../jobs-error.js';
+import type { ClientMessage, Receipt, ToClient } from '../../protocol/client-messages.js';
+import { AwaitedOutcomes } from './awaited-outcomes.js';
+import type { ClientEffects } from './client-effects.js';
+import { type CallRequest, PendingRequests } from './pending-requests.js';
+import type { SubmitDraft } from './submit-draft.js';
+import { SubmitWindow } from './submit-window.js';
+
+export interface ClientMachineSetup {
+  readonly client: string;
+  readonly token: string;
+  /** The tag of the leader's ids, where it is known before the first session. */
+  readonly tag?: string | undefined;
+  readonly effects: ClientEffects;
+}
+
+/** A policy under the number that submits refer to. */
+export interface JobDefine {
+  readonly ref: number;
+  readonly policy: JobPolicy;
+}
+
+/** A call that waits for the outcome of a job. */
+export interface CallWait {
+  readonly call: number;
+  readonly job: number;
+}
+
+/**
+ * The client as a state machine without I/O. Calls are numbers here; their promises are in `Client`. Its
+ * inputs are its methods, its outputs {@link ClientEffects}.
+ */
+export class ClientMachine {
+  private readonly setup: ClientMachineSetup;
+  private readonly effects: ClientEffects;
+  private readonly window = new SubmitWindow((draft, receipt) => this.received(draft, receipt));
+  private readonly outcomes: AwaitedOutcomes;
+  private readonly requests: PendingRequests;
+  private readonly policies = new Map<number, JobPolicy>();
+  /** Definitions that the leader had no room for: repeated with the next submit. */
+  private readonly refusedRefs = new Set<number>();
+  private tag: string;
+  private isConnected = false;
+  private isEnded = false;
+
+  constructor(setup: ClientMachineSetup) {
+    this.setup = setup;
+    this.effects = setup.effects;
+    this.tag = setup.tag ?? '';
+    this.outcomes = new AwaitedOutcomes(setup.effects);
+    this.requests = new PendingRequests((message) => this.write(message), setup.effects);
+  }
+
+  connect(): void {
+    if (this.isEnded) return;
+    const { client, token } = this.setup;
+    this.isConnected = false;
+    this.effects.open({ client, token });
+  }
+
+  disconnected(): void {
+    this.isConnected = false;
+  }
+
+  define(definitions: readonly JobDefine[]): void {
+    for (const { ref, policy } of definitions) {
+      this.policies.set(ref, policy);
+      this.write({ kind: 'define', ref, policy });
+    }
+  }
+
+  submit(drafts: readonly SubmitDraft[]): void {
+    for (const draft of drafts) {
+      if (this.refusedRefs.size > 0 && this.refusedRefs.delete(draft.ref)) this.repeatDefinition(draft.ref);
+      this.window.enter(draft);
+    }
+    this.flush();
+  }
+
+  withdraw(drafts: readonly SubmitDraft[]): void {
+    for (const draft of drafts) this.window.withdraw(draft);
+    this.flush();
+  }
+
+  awaitOutcomes(waits: readonly CallWait[]): void {
+    const jobs = waits.filter(({ call, job }) => this.outcomes.add(job, call)).map(({ job }) => job);
+    if (jobs.length > 0) this.write({ kind: 'await', jobs });
+  }
+
+  stopAwaiting(waits: readonly CallWait[]): void {
+    for (const { call, job } of waits) this.outcomes.remove(job, call);
+  }
+
+  request(request: CallRequest): void {
+    this.requests.add(request);
+  }
+
+  abandonRequest(call: number): void {
+    this.requests.remove(call);
+  }
+
+  fromLeader(message: ToClient): void {
+    if (this.isEnded) return;
+    switch (message.kind) {
+      case 'receipts':
+        this.window.receipts(message.items);
+        return this.flush();
+      case 'outcomes':
+        return this.outcomes.settleAll(message.items);
+      case 'answer':
+        return this.requests.answered(message.call, message.answer);
+      case 'welcome':
+        return this.welcomed(message);
+      case 'refused':
+        return this.refused(message);
+      case 'heartbeat':
+        return;
+      default:
+        return message satisfies never;
+    }
+  }
+
+  /** A file that cannot be read cannot be sent. */
+  payloadLost(payload: StoredPayload, error: Error): void {
+    this.window.payloadLost(payload, error.message);
+    this.flush();
+  }
+
+  /** Unanswered submits may or may not have been accepted. */
+  close(): void {
+    this.write({ kind: 'close' });
+    this.end(new ClientClosedError());
+  }
+
+  private received(draft: SubmitDraft, receipt: Receipt): void {
+    const { refusal, jobs } = receipt;
+    if (refusal?.code === 'ERR_POLICIES_FULL') this.refusedRefs.add(draft.ref);
+    if (refusal === undefined) {
+      // It is on the leader's disk and will not be sent again: the payload need not stay in memory.
+      draft.payload = EMPTY_PAYLOAD;
+      // The outcome may follow in the next message.
+      if (draft.wantsOutcome) this.outcomes.add(jobs[0] as number, draft.call); // one for a single submit
+    }
+    this.effects.received(draft.call, receipt);
+  }
+
+  /** A replaced session starts again; a malformed one would be malformed again. */
+  private refused(message: ToClient & { kind: 'refused' }): void {
+    this.isConnected = false;
+    if (message.code === 'ERR_SESSION_MALFORMED')
+      return this.end(new SessionRefusedError(message.code, message.problem));
+    this.effects.requestSession();
+  }
+
+  private end(error: Error): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.isConnected = false;
+    this.outcomes.clear();
+    this.requests.clear();
+    this.effects.ended(error);
+  }
+
+  private welcomed(message: ToClient & { kind: 'welcome' }): void {
+    // The same numbers are other jobs there, and a submit that the last leader may have taken must not be
+    // taken twice.
+    if (this.tag !== '' && this.tag !== message.tag)
+      return this.end(new LeaderChangedError(this.tag, message.tag));
+    this.isConnected = true;
+    this.tag = message.tag;
+    this.window.aheadMax = message.outstandingMax;
+    this.window.outstandingMax = Math.min(message.outstandingMax, message.inFlightMax ?? Infinity);
+    this.effects.welcomed(message.tag, message.payloadBytesMax);
+    // A new session knows no definition yet.
+    this.refusedRefs.clear();
+    for (const ref of this.policies.keys()) this.repeatDefinition(ref);
+    this.window.rewind();
+    this.flush();
+    const jobs = this.outcomes.jobs();
+    if (jobs.length > 0) this.write({ kind: 'await', jobs });
+    this.requests.repeat();
+  }
+
+  private repeatDefinition(ref: number): void {
+    const policy = this.policies.get(ref);
+    if (policy !== undefined) this.write({ kind: 'define', ref, policy });
+  }
+
+  private write(message: ClientMessage): void {
+    if (this.isConnected) this.effects.write(message);
+  }
+
+  private flush(): void {
+    if (this.isConnected) for (const message of this.window.take()) this.effects.write(message);
+  }
+}

@@ -1,0 +1,25 @@
+import type { JobDefinition } from '../job/define-job.js';
+import { type Payload, payloadValue } from '../job/payload.js';
+import { validateBySchema } from '../job/validate-by-schema.js';
+import { JobCancelledError, JobFailedError, JobUnknownError } from '../jobs-error.js';
+import type { JobOutcome } from '../protocol/client-messages.js';
+
+/** The output of a job that is done, checked by its schema. Throws the error of any other outcome. */
+export function outputOf(definition: JobDefinition, id: string, outcome: JobOutcome): unknown {
+  switch (outcome.state) {
+    case 'done':
+      return validateBySchema(definition.exec, 'output', definition.output, decode(outcome.result));
+    case 'dead':
+      throw new JobFailedError(id, outcome.reason, outcome.failure);
+    case 'cancelled':
+      throw new JobCancelledError(id, outcome.reason);
+    case 'unknown':
+      throw new JobUnknownError(id);
+    default:
+      return outcome.state satisfies never;
+  }
+}
+
+function decode(payload: Payload | undefined): unknown {
+  return payload === undefined || payload === '' ? undefined : payloadValue(payload);
+}

@@ -1,0 +1,123 @@
+// Hot path: one of these for every call.
+import type { JobDefinition } from '../job/define-job.js';
+import { JobRefusedError, JobWaitError, SubmitWaitError } from '../jobs-error.js';
+import type { JobOutcome, Receipt } from '../protocol/client-messages.js';
+import { Deferred } from './deferred.js';
+import { JobHandle, type JobOperations, type SubmitReceipt } from './job-handle.js';
+import type { RequestAnswer } from './machine/client-effects.js';
+import { outputOf } from './output-of-outcome.js';
+
+/** A call of the user that has no answer yet. Its promise is the caller's; the actor knows its number. */
+export abstract class PendingCall extends Deferred {
+  /** True: this is all, and the promise is settled. */
+  onReceipt(_receipt: Receipt): boolean {
+    return false;
+  }
+
+  onJobEnded(_outcome: JobOutcome): void {}
+
+  onAnswer(_answer: RequestAnswer): void {}
+}
+
+/** A submit: one receipt, for one job or for a batch. */
+export abstract class PendingSubmitCall extends PendingCall {
+  protected readonly definition: JobDefinition;
+  protected readonly operations: JobOperations;
+
+  constructor(operations: JobOperations, definition: JobDefinition) {
+    super();
+    this.operations = operations;
+    this.definition = definition;
+  }
+
+  override onReceipt(receipt: Receipt): boolean {
+    const { refusal } = receipt;
+    if (refusal === undefined) return this.onAccepted(receipt);
+    this.reject(new JobRefusedError(refusal.code, refusal.problem, refusal.retryAfterMs));
+    return true;
+  }
+
+  protected abstract onAccepted(receipt: Receipt): boolean;
+
+  timeoutError(withinMs: number): Error {
+    return new SubmitWaitError(this.definition.exec, withinMs);
+  }
+}
+
+/** `submit`: resolves with a handle when it has its receipt. */
+export class PendingSubmit extends PendingSubmitCall {
+  protected override onAccepted(receipt: Receipt): boolean {
+    const job = receipt.jobs[0] as number; // one for a single submit
+    this.resolve(new JobHandle(this.operations, this.definition, job, receiptOf(receipt)));
+    return true;
+  }
+}
+
+/** `submitAll`: one receipt for all of its items. */
+export class PendingBatch extends PendingSubmitCall {
+  protected override onAccepted(receipt: Receipt): boolean {
+    const { operations, definition } = this;
+    this.resolve(receipt.jobs.map((job) => new JobHandle(operations, definition, job, receiptOf(receipt))));
+    return true;
+  }
+}
+
+/** `run`: waits for the receipt and then for the outcome. */
+export class PendingRun extends PendingSubmitCall {
+  /** 0 before the receipt. */
+  job = 0;
+
+  protected override onAccepted(receipt: Receipt): boolean {
+    this.job = receipt.jobs[0] as number; // one for a single submit
+    return false;
+  }
+
+  override onJobEnded(outcome: JobOutcome): void {
+    settle(this, this.definition, this.operations.idOf(outcome.job), outcome);
+  }
+
+  override timeoutError(withinMs: number): Error {
+    return this.job === 0
+      ? super.timeoutError(withinMs)
+      : new JobWaitError(this.operations.idOf(this.job), withinMs);
+  }
+}
+
+/** `JobHandle.result`: waits for the outcome of a job that has its number. */
+export class PendingOutcome extends PendingCall {
+  private readonly definition: JobDefinition;
+  private readonly id: string;
+
+  constructor(definition: JobDefinition, id: string) {
+    super();
+    this.definition = definition;
+    this.id = id;
+  }
+
+  override onJobEnded(outcome: JobOutcome): void {
+    settle(this, this.definition, this.id, outcome);
+  }
+
+  timeoutError(withinMs: number): Error {
+    return new JobWaitError(this.id, withinMs);
+  }
+}
+
+/** An admin request. */
+export class PendingRequest extends PendingCall {
+  override onAnswer(answer: RequestAnswer): void {
+    this.resolve(answer);
+  }
+}
+
+function settle(call: PendingCall, definition: JobDefinition, id: string, outcome: JobOutcome): void {
+  try {
+    call.resolve(outputOf(definition, id, outcome));
+  } catch (error) {
+    call.reject(error as Error);
+  }
+}
+
+function receiptOf({ lsn, duplicate }: Receipt): SubmitReceipt {
+  return { lsn, level: 'fsync', duplicate };
+}

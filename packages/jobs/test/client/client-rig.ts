@@ -1,0 +1,53 @@
+import { nodeHost } from '@troupe/core';
+import { CallTable } from '#src/client/call-table.js';
+import { Client, type ClientSetup } from '#src/client/client.js';
+import { ClientMachine } from '#src/client/machine/client-machine.js';
+import type { ClientMessage, Receipt, SubmitItem, ToClient } from '#src/protocol/client-messages.js';
+
+/** A client without an actor: its calls are inputs of the machine at once, its leader is the test. */
+export class ClientRig {
+  readonly sent: ClientMessage[] = [];
+  readonly machine: ClientMachine;
+  readonly client: Client;
+
+  constructor(host: ClientSetup['host'] = nodeHost) {
+    const table = new CallTable();
+    this.machine = new ClientMachine({
+      client: 'c',
+      token: 't',
+      effects: {
+        open: () => undefined,
+        write: (message) => void this.sent.push(message),
+        requestSession: () => undefined,
+        welcomed: (tag, payloadBytesMax) => table.welcomed(tag, payloadBytesMax),
+        received: (call, receipt) => table.received(call, receipt),
+        jobEnded: (call, outcome) => table.jobEnded(call, outcome),
+        answered: (call, answer) => table.answered(call, answer),
+        ended: (error) => table.ended(error),
+      },
+    });
+    this.client = new Client({ host, table, calls: this.machine });
+  }
+
+  welcome(outstandingMax = 2): void {
+    this.fromLeader({ kind: 'welcome', tag: 'tag', outstandingMax, payloadBytesMax: 1_000 });
+  }
+
+  fromLeader(message: ToClient): void {
+    this.machine.fromLeader(message);
+  }
+
+  answer(seq: number, job = seq): void {
+    this.fromLeader({ kind: 'receipts', items: [receiptOf(seq, job)] });
+  }
+
+  /** The submits that were written since the last call. */
+  async submitted(): Promise<SubmitItem[]> {
+    await new Promise((resolve) => setImmediate(resolve));
+    return this.sent.splice(0).flatMap((message) => (message.kind === 'submit' ? message.items : []));
+  }
+}
+
+function receiptOf(seq: number, job: number): Receipt {
+  return { seq, jobs: [job], lsn: 1, duplicate: false, refusal: undefined };
+}

@@ -1,0 +1,25 @@
+// The module with which a thread of actors starts: it makes the system of the thread.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { createSystem, type SystemThreads, type ThreadReceiver } from '@troupe/core';
+import { ThreadCarrier } from './node-thread-carrier.js';
+import type { ThreadData, ThreadMessage } from './thread-message.js';
+
+const { carrier: spec, settings } = workerData as ThreadData;
+let carrier: ThreadCarrier | undefined;
+
+const threads: SystemThreads = {
+  open(receiver: ThreadReceiver) {
+    carrier = new ThreadCarrier(spec, receiver, () => undefined);
+    return carrier;
+  },
+};
+
+createSystem({ ...settings, threads });
+
+parentPort?.on('message', (message: ThreadMessage) => {
+  if (message.kind === 'replaced') carrier?.replaced(message.ends, carrier.unpack(message.error) as Error);
+  else process.exit(0);
+});
+parentPort?.unref();
+parentPort?.postMessage('up');

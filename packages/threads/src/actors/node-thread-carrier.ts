@@ -1,0 +1,246 @@
+import type { MessagePort } from 'node:worker_threads';
+import {
+  type ActorAddress,
+  type AnyDefinition,
+  OptionError,
+  type RemoteAsk,
+  type RemoteDefinition,
+  type RemoteSignal,
+  type ThreadReceiver,
+  type Threads,
+} from '@troupe/core';
+import { ShapeTable } from '../value/shapes.js';
+import { ValueReader } from '../value/value-reader.js';
+import { ValueWriter } from '../value/value-writer.js';
+import { checkModule, DefinitionLoader } from './definition-loader.js';
+import { type LinkEnds, ThreadLink } from './node-thread-link.js';
+
+/** Turns of the event loop without a record before a thread sleeps. */
+const POLLS_MAX = 20;
+/** Words of the shared memory: whether the main thread keeps the process alive, then one for each thread. */
+const HELD = 0;
+const SLEEPS = 16;
+/** One cache line for each thread. */
+const WORDS_EACH = 16;
+
+export function controlMemory(threads: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(4 * (SLEEPS + WORDS_EACH * threads));
+}
+
+/** The ends of the way to another thread. `bell` wakes the other thread, and this one. */
+export interface PeerEnds extends LinkEnds {
+  readonly thread: number;
+  readonly bell: MessagePort;
+}
+
+export interface CarrierSpec {
+  readonly self: number;
+  readonly names: readonly string[];
+  readonly control: SharedArrayBuffer;
+  readonly peers: readonly PeerEnds[];
+  /** The file that the program was started with; no thread can import it. */
+  readonly entry: string | undefined;
+}
+
+interface Peer {
+  readonly link: ThreadLink;
+  readonly ends: PeerEnds;
+}
+
+/** The threads of a system as one of them uses them: rings to all others, and the loop that reads them. */
+export class ThreadCarrier implements Threads {
+  readonly self: number;
+  readonly others: readonly number[];
+  private readonly names: readonly string[];
+  private readonly entry: string | undefined;
+  private readonly control: Int32Array;
+  private readonly receiver: ThreadReceiver;
+  private readonly writer: ValueWriter;
+  private readonly reader: ValueReader;
+  private readonly loader = new DefinitionLoader();
+  private readonly peers: (Peer | undefined)[] = [];
+  private readonly onClose: () => Promise<void> | undefined;
+  private isPolling = false;
+  private isFlushDue = false;
+  private isClosed = false;
+  private emptyPolls = 0;
+  private nextPlace = 0;
+
+  constructor(spec: CarrierSpec, receiver: ThreadReceiver, onClose: () => Promise<void> | undefined) {
+    this.self = spec.self;
+    this.names = spec.names;
+    this.entry = spec.entry;
+    this.others = spec.names.map((_, thread) => thread).filter((thread) => thread !== spec.self);
+    this.control = new Int32Array(spec.control);
+    this.receiver = receiver;
+    this.writer = new ValueWriter(receiver);
+    this.reader = new ValueReader(receiver);
+    this.onClose = onClose;
+    for (const ends of spec.peers) this.connect(ends);
+    this.poll();
+  }
+
+  private connect(ends: PeerEnds): void {
+    const values = { writer: this.writer, reader: this.reader };
+    const hooks = { onWritten: this.flushSoon, onPublished: this.wake };
+    this.peers[ends.thread] = { link: new ThreadLink(ends.thread, ends, this.receiver, values, hooks), ends };
+    ends.bell.on('message', this.bellRang);
+    // The main thread stays for the sake of others only while they have something to do.
+    if (this.self === 0) ends.bell.unref();
+  }
+
+  nameOf(thread: number): string {
+    return this.names[thread] as string;
+  }
+
+  place(on: string): number {
+    if (on === 'any-thread') {
+      const place = 1 + (this.nextPlace % (this.names.length - 1));
+      this.nextPlace += 1;
+      return place;
+    }
+    const thread = this.names.indexOf(on);
+    if (thread < 0)
+      throw new OptionError('spawn.on', on, `needed any-thread or one of ${this.names.join(', ')}`);
+    return thread;
+  }
+
+  checkPlaceable(definition: RemoteDefinition): void {
+    checkModule(definition, this.entry);
+  }
+
+  tell(thread: number, at: ActorAddress, handler: number, payload: unknown): boolean {
+    return this.linkTo(thread).tell(at, handler, payload);
+  }
+
+  ask(thread: number, at: ActorAddress, handler: number, payload: unknown, ask: RemoteAsk): boolean {
+    return this.linkTo(thread).ask(at, handler, payload, ask);
+  }
+
+  reply(thread: number, ask: number, value: unknown): void {
+    this.linkTo(thread).reply(ask, value);
+  }
+
+  refuse(thread: number, ask: number, reason: unknown): void {
+    try {
+      this.linkTo(thread).refuse(ask, reason);
+    } catch (error) {
+      this.linkTo(thread).refuse(ask, error);
+    }
+  }
+
+  signal(thread: number, signal: RemoteSignal): void {
+    if (!this.isClosed) this.linkTo(thread).signal(signal);
+  }
+
+  private linkTo(thread: number): ThreadLink {
+    return (this.peers[thread] as Peer).link;
+  }
+
+  pack(value: unknown): unknown {
+    this.writer.useScratch(new ShapeTable());
+    this.writer.writeValue(value, 'spawn');
+    return Uint8Array.prototype.slice.call(this.writer.written);
+  }
+
+  unpack(packed: unknown): unknown {
+    this.reader.useBytes(packed as Uint8Array, [], []);
+    return this.reader.readValue();
+  }
+
+  load(definition: RemoteDefinition): AnyDefinition | Promise<AnyDefinition> {
+    return this.loader.load(definition);
+  }
+
+  close(): Promise<void> | undefined {
+    this.isClosed = true;
+    for (const peer of this.peers) {
+      peer?.link.close();
+      peer?.ends.bell.close();
+    }
+    return this.onClose();
+  }
+
+  /** Another thread has taken the place of one that has ended. */
+  replaced(ends: PeerEnds, error: Error): void {
+    const { thread } = ends;
+    const before = this.peers[thread] as Peer;
+    // Records that it had published before its end count.
+    while (before.link.read());
+    const unread = before.link.unread(before.ends.out);
+    before.link.close();
+    before.ends.bell.close();
+    this.connect(ends);
+    this.receiver.threadEnded(thread, error, unread);
+    this.poll();
+  }
+
+  // Writing: what one run of the event loop writes is published together.
+
+  private readonly flushSoon = (): void => {
+    if (this.isFlushDue) return;
+    this.isFlushDue = true;
+    void Promise.resolve().then(this.flush);
+  };
+
+  private readonly flush = (): void => {
+    this.isFlushDue = false;
+    for (const peer of this.peers) peer?.link.publish();
+  };
+
+  private readonly wake = (thread: number): void => {
+    const word = sleepsAt(thread);
+    if (Atomics.load(this.control, word) === 1 && Atomics.compareExchange(this.control, word, 1, 0) === 1)
+      this.peers[thread]?.ends.bell.postMessage(0);
+  };
+
+  // Reading.
+
+  private readonly bellRang = (): void => this.poll();
+
+  private poll(): void {
+    this.emptyPolls = 0;
+    Atomics.store(this.control, sleepsAt(this.self), 0);
+    if (this.isPolling) return;
+    this.isPolling = true;
+    setImmediate(this.readAll);
+  }
+
+  private readonly readAll = (): void => {
+    if (this.isClosed) return;
+    let hasRead = false;
+    for (const peer of this.peers) if (peer?.link.read() === true) hasRead = true;
+    this.emptyPolls = hasRead ? 0 : this.emptyPolls + 1;
+    if (this.emptyPolls <= POLLS_MAX || !this.sleep()) setImmediate(this.readAll);
+  };
+
+  /** False when a record came in the meantime. */
+  private sleep(): boolean {
+    const word = sleepsAt(this.self);
+    Atomics.store(this.control, word, 1);
+    if (this.peers.some((peer) => peer?.link.hasUnread === true)) {
+      Atomics.store(this.control, word, 0);
+      this.emptyPolls = 0;
+      return false;
+    }
+    this.isPolling = false;
+    if (this.self === 0) this.holdWhileOthersRun();
+    else if (Atomics.compareExchange(this.control, HELD, 1, 0) === 1) this.wake(0);
+    return true;
+  }
+
+  /** The process stays while another thread has something to do. */
+  private holdWhileOthersRun(): void {
+    Atomics.store(this.control, HELD, 1);
+    const hold = this.others.some((thread) => Atomics.load(this.control, sleepsAt(thread)) === 0);
+    if (!hold) Atomics.store(this.control, HELD, 0);
+    for (const peer of this.peers) {
+      if (hold) peer?.ends.bell.ref();
+      else peer?.ends.bell.unref();
+    }
+  }
+}
+
+function sleepsAt(thread: number): number {
+  return SLEEPS + WORDS_EACH * thread;
+}

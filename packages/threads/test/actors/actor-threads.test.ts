@@ -1,0 +1,136 @@
+import { ActorFailedError, createSystem, defineActor } from '@troupe/core';
+import {
+  type NotCloneableError,
+  ThreadDefinitionError,
+  type ThreadEndedError,
+  threads,
+  transfer,
+} from '@troupe/threads';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Counter, Order, Slow, Source } from './counter.js';
+
+const actors = suite('actors on threads');
+
+async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => assert.unreachable('was not rejected'),
+    (error: unknown) => error,
+  );
+}
+
+actors('messages, asks, refs, errors and large and transferred payloads cross real threads', async () => {
+  await using system = createSystem({ threads: threads({ count: 2 }) });
+  const [one, two] = [
+    system.spawn(Counter, { args: 5, on: 'any-thread' }),
+    system.spawn(Counter, { args: 0, on: 'thread-2' }),
+  ];
+  for (let n = 1; n <= 20_000; n += 1) one.tell.add(n);
+  assert.is(await one.ask.total(), 5 + (20_000 * 20_001) / 2);
+  assert.equal(await Promise.all([one.ask.thread(), two.ask.thread()]), [1, 2]);
+  assert.is(await one.ask.self(), one);
+  one.tell.give({ to: two, n: 7 });
+  while ((await two.ask.total()) === 0);
+  assert.is(await two.ask.total(), 7);
+
+  const failed = await reasonOf(one.ask.crash('no luck'));
+  assert.instance(failed, ActorFailedError);
+  assert.instance((failed as Error).cause, RangeError);
+  assert.is(await one.ask.total(), 5, 'restarted');
+
+  const large = new Uint8Array(3_000_000).fill(7);
+  assert.equal(await one.ask.echo(large), large);
+  const buffer = new ArrayBuffer(100_000);
+  one.tell.add(1);
+  assert.is(await one.ask.byteLength(transfer(buffer, [buffer])), 100_000);
+  assert.is(buffer.byteLength, 0, 'it has moved');
+  const shared = new SharedArrayBuffer(8);
+  assert.instance(await one.ask.echo(shared), SharedArrayBuffer);
+
+  const sent = await reasonOf(one.ask.echo({ rows: [{ format: () => '' }] }));
+  assert.is((sent as NotCloneableError).path, 'payload.rows[0].format');
+  const replied = await reasonOf(one.ask.notCloneable());
+  assert.is((replied as NotCloneableError).path, 'reply.inner[1]');
+});
+
+actors('payloads by the port and by the ring keep their order', async () => {
+  await using system = createSystem({ threads: threads({ count: 1 }) });
+  const ref = system.spawn(Order, { on: 'any-thread' });
+  for (let n = 0; n < 300; n += 1)
+    ref.tell.take({ n, bytes: n % 3 === 0 ? new Uint8Array(100_000) : new Uint8Array(n) });
+  assert.equal(
+    await ref.ask.taken(),
+    Array.from({ length: 300 }, (_, n) => n),
+  );
+});
+
+actors('a sender to a slow actor on another thread is muted, and nothing is lost', async () => {
+  await using system = createSystem({ threads: threads({ count: 1 }) });
+  const slow = system.spawn(Slow, { on: 'any-thread' });
+  let muted = 0;
+  using _ = system.on('suspended', ({ reason }) => {
+    if (reason === 'backpressure') muted += 1;
+  });
+  const source = system.spawn(Source);
+  source.tell.run({ to: slow, count: 20_000 });
+  while ((await source.ask.sent()) < 20_000);
+  while ((await slow.with({ withinMs: 30_000 }).ask.handled()) < 20_000);
+  assert.ok(muted > 0, 'the proxy was suspended');
+  assert.is(system.stats().deadLetters, 0);
+});
+
+actors(
+  'a thread that exits is replaced: its actors are restarted and open asks end with the reason',
+  async () => {
+    await using system = createSystem({ threads: threads({ count: 2 }) });
+    const [one, two] = [
+      system.spawn(Counter, { args: 3, on: 'thread-1' }),
+      system.spawn(Counter, { args: 4, on: 'thread-2' }),
+    ];
+    one.tell.add(10);
+    assert.is(await one.ask.total(), 13);
+    assert.is(await reasonOf(one.ask.exit(9)).then((error) => (error as ThreadEndedError).exitCode), 9);
+    assert.is(await one.ask.total(), 3, 'a new state on a new thread');
+    two.tell.give({ to: one, n: 2 });
+    while ((await one.ask.total()) === 3);
+    assert.is(await one.ask.total(), 5, 'the other thread reaches the new one');
+  },
+);
+
+actors('a thread that runs out of memory is replaced, and the process lives', async () => {
+  const limits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 8 };
+  await using system = createSystem({ threads: threads({ count: 1, resourceLimits: limits }) });
+  const ref = system.spawn(Counter, { args: 1, on: 'any-thread' });
+  const error = await reasonOf(system.ask(ref, { withinMs: 30_000 }).allocate());
+  assert.is((error as { code: string }).code, 'ERR_THREAD_MEMORY');
+  assert.is(await ref.ask.total(), 1);
+});
+
+actors('a definition that a thread cannot find is refused with what to do', async () => {
+  const inFunction = () => defineActor('inside a function', { handlers: { ping() {} } });
+  const Elsewhere = defineActor('counter', {
+    handlers: { other() {} },
+    module: new URL('./counter.js', import.meta.url).href,
+  });
+  const Missing = defineActor('missing', {
+    handlers: { ping() {} },
+    module: new URL('./counter.js', import.meta.url).href,
+  });
+  const lines: string[] = [];
+  await using system = createSystem({ threads: threads({ count: 1 }) });
+  using _ = system.on('failed', ({ error, directive }) => lines.push(`${directive} ${error.message}`));
+  assert.throws(
+    () => system.spawn(inFunction(), { on: 'any-thread' }),
+    (error: unknown) => error instanceof ThreadDefinitionError && /started with/.test(error.message),
+  );
+  for (const Wrong of [Elsewhere, Missing] as unknown as (typeof Missing)[]) {
+    const known = lines.length;
+    system.spawn(Wrong, { on: 'any-thread' });
+    while (lines.length === known) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assert.match(lines[0] ?? '', /stop .*handlers other here/);
+  assert.match(lines[1] ?? '', /stop .*exports no definition/);
+  assert.throws(() => system.spawn(Counter, { args: 1, on: 'nowhere' }), /thread-1/);
+});
+
+actors.run();
