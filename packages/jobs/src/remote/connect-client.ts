@@ -8,7 +8,7 @@ import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
 import { LeaderConnection, type RoleCodec } from './leader-connection.js';
 
 export interface ConnectClientOptions extends DialOptions {
-  /** The submitter's name: jobs carry it, and quotas count by it. */
+  /** The submitter's name: jobs carry it, and quotas count by it. Default `client`. */
   readonly name?: string | undefined;
 }
 
