@@ -260,13 +260,18 @@ export const pages = [
   {
     name: 'threads',
     title: 'Threads',
-    about: '`@troupe/threads`: actors on other threads',
+    about: '`@troupe/threads`: actors on other threads, pools of threads for tasks',
     entries: ['packages/threads/src/index.ts'],
-    guides: [],
+    guides: ['threads'],
     sources: ['packages/threads/src'],
     parts: [
-      { kind: 'functions', title: 'Functions', names: ['threads', 'transfer'] },
+      { kind: 'functions', title: 'Functions', names: ['threads', 'transfer', 'currentTask'] },
       { kind: 'options', type: 'ThreadsOptions' },
+      { kind: 'options', type: 'PoolOptions', intro: 'Of `new ThreadPoolExecutor(…)`.' },
+      { kind: 'members', type: 'ThreadPoolExecutor', title: 'pool of threads' },
+      { kind: 'options', type: 'TaskOptions' },
+      { kind: 'members', type: 'CurrentTask' },
+      { kind: 'events', type: 'PoolEvent' },
     ],
   },
   {

@@ -140,26 +140,29 @@ function eventsTable({ node, file }, context) {
   if (!ts.isTypeAliasDeclaration(node)) return '';
   const types = ts.isUnionTypeNode(node.type) ? node.type.types : [node.type];
   const source = node.getSourceFile();
-  const rows = types.flatMap((type) => (ts.isTypeLiteralNode(type) ? [type] : [])).map((type) => {
-    const [first, ...fields] = type.members.filter(ts.isPropertySignature);
-    const kind = typeText(first?.type);
-    const { meaning } = docBefore(source.text, type.getStart());
-    if (meaning === '') {
-      const { line } = source.getLineAndCharacterOfPosition(type.getStart());
-      context.report({ file, line: line + 1, text: `the event ${kind} has no comment` });
-    }
-    const notes = fields
-      .map((field) => [field.name.getText(), docOf(field).meaning])
-      .filter(([, text]) => text !== '');
-    const all = [meaning, ...notes.map(([name, text]) => `\`${name}\`: ${text}`)].filter(
-      (text) => text !== '',
-    );
-    return [
-      code(kind),
-      fields.map((field) => code(oneLine(field.getText()).replace(/;$/, ''))).join('<br>'),
-      all.join('<br>'),
-    ];
-  });
+  const rows = types
+    .flatMap((type) => (ts.isTypeLiteralNode(type) ? [type] : []))
+    .map((type) => {
+      const [first, ...fields] = type.members.filter(ts.isPropertySignature);
+      const kind = typeText(first?.type);
+      const inside = first === undefined ? '' : docOf(first).meaning;
+      const meaning = docBefore(source.text, type.getStart()).meaning || inside;
+      if (meaning === '') {
+        const { line } = source.getLineAndCharacterOfPosition(type.getStart());
+        context.report({ file, line: line + 1, text: `the event ${kind} has no comment` });
+      }
+      const notes = fields
+        .map((field) => [field.name.getText(), docOf(field).meaning])
+        .filter(([, text]) => text !== '');
+      const all = [meaning, ...notes.map(([name, text]) => `\`${name}\`: ${text}`)].filter(
+        (text) => text !== '',
+      );
+      return [
+        code(kind),
+        fields.map((field) => code(oneLine(field.getText()).replace(/;$/, ''))).join('<br>'),
+        all.join('<br>'),
+      ];
+    });
   return tableText(['kind', 'fields', 'meaning'], rows);
 }
 

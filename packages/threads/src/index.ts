@@ -1,4 +1,22 @@
 export { type ThreadsOptions, threads } from './actors/node-threads.js';
+export { type CurrentTask, currentTask } from './pool/current-task.js';
+export type { PoolCounters } from './pool/machine/pool-counters.js';
+export type { PoolSize, PoolState } from './pool/machine/pool-machine.js';
+export {
+  NoTaskError,
+  PoolCycleError,
+  PoolFullError,
+  PoolShutDownError,
+  TaskCancelledError,
+  TaskFailedError,
+  TaskTimeoutError,
+  TaskUnknownError,
+} from './pool/pool-errors.js';
+export type { PoolEvent } from './pool/pool-event.js';
+export type { Fallback, PoolOptions } from './pool/pool-options.js';
+export type { Task, TaskResult, Tasks } from './pool/task-modules.js';
+export type { TaskOptions } from './pool/task-options.js';
+export { type PostResult, ThreadPoolExecutor } from './pool/thread-pool-executor.js';
 export {
   NotCloneableError,
   ThreadDefinitionError,

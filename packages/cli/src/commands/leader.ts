@@ -157,7 +157,7 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
   printResult(context, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
     `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
   ]);
-  onReload(() => reload(context, flags, leader));
+  onReload(() => void reload(context, flags, leader));
   const signal = await untilSignal();
   if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
   await leader.close({ withinMs: flags.drainWithin });
@@ -165,12 +165,12 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
 }
 
 /** Reads keys and certificates from their files again. A file that cannot be read changes nothing. */
-function reload(context: CommandContext, flags: Flags, leader: LeaderServer): void {
+async function reload(context: CommandContext, flags: Flags, leader: LeaderServer): Promise<void> {
   const { terminal } = context;
   try {
     const auth = authOf(flags);
     const tls = tlsOf(flags, terminal);
-    leader.renew({
+    await leader.renew({
       ...(auth === undefined || auth.kind === 'none' ? {} : { identities: auth.identities }),
       ...(tls === undefined ? {} : { tls }),
     });

@@ -283,10 +283,11 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     this.runtime.backPressure.waitForRoom(ref.cell, () => this.handBacklog(ref, backlog));
   }
 
-  /** The proxies of the sending thread wait until the mailbox is down to half. */
+  /** When as many wait as the mailbox holds, the proxies of the sending threads wait until half are left. */
   private keepBack(backlog: Backlog, cell: ActorCell, message: KeptMessage): void {
     backlog.messages.push(message);
     const { from } = message;
+    if (backlog.messages.length < cell.type.capacity) return;
     if (backlog.paused.has(from) || from === this.threads.self) return;
     backlog.paused.add(from);
     this.threads.signal(from, { kind: 'pause', at: this.refOf(cell) });
@@ -300,10 +301,16 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
       this.hand(from, ref.cell, handler, payload, ask);
     }
     messages.splice(0, handed);
-    if (messages.length > 0) return this.awaitRoom(ref, backlog);
-    this.backlogs.delete(ref);
+    if (messages.length <= ref.cell.type.lowWater) this.unpause(ref, backlog);
+    if (messages.length > 0) this.awaitRoom(ref, backlog);
+    else this.backlogs.delete(ref);
+  }
+
+  private unpause(ref: CellRef, { paused }: Backlog): void {
+    if (paused.size === 0) return;
     const at = this.refOf(ref.cell);
-    for (const thread of backlog.paused) this.threads.signal(thread, { kind: 'unpause', at });
+    for (const thread of paused) this.threads.signal(thread, { kind: 'unpause', at });
+    paused.clear();
   }
 
   /** Messages in front of full mailboxes. */

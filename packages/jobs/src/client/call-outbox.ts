@@ -66,7 +66,7 @@ export class CallOutbox {
     if (drafts.length > 0) {
       this.drafts = [];
       // A submit whose caller waits no longer is left out.
-      const wanted = drafts.filter(({ call }) => this.table.has(call));
+      const wanted = withdrawn.length === 0 ? drafts : drafts.filter(({ call }) => this.table.has(call));
       if (wanted.length > 0) calls.submit(wanted);
     }
     if (withdrawn.length > 0) {

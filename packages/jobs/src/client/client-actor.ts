@@ -1,6 +1,8 @@
 import { type Actor, type ActorRef, type ActorSystem, defineActor, type Host } from '@troupe/core';
+import { ClientClosedError } from '../jobs-error.js';
 import type { ToClient } from '../protocol/client-messages.js';
 import type { LeaderForClients, PeerPort } from '../protocol/leader-interface.js';
+import { rootCause } from '../root-cause.js';
 import { CallTable } from './call-table.js';
 import { Client } from './client.js';
 import { type ClientProtocol, type ClientReceived, routeToClient } from './client-protocol.js';
@@ -70,9 +72,6 @@ export const ClientActor: Actor<ClientProtocol, ClientState> = defineActor.of<Cl
   started(ctx) {
     ctx.state.machine.connect();
   },
-  stopped(ctx) {
-    ctx.state.machine.close();
-  },
 });
 
 /** A message of an earlier session is dropped. */
@@ -95,6 +94,8 @@ export interface ClientArgs {
 export interface SpawnedClient {
   readonly client: Client;
   readonly ref: ActorRef<typeof ClientActor>;
+  /** Its actor has ended, or is about to: every call fails with this error. */
+  end(error: Error): void;
 }
 
 export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): SpawnedClient {
@@ -108,7 +109,19 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
   const effects = effectsOf(self, link, table, args);
   const machine = new ClientMachine({ client: name, token, tag, effects });
   const ref = spawn(ClientActor, { args: { machine, link } });
-  return { client: new Client({ host, streams, table, calls: ref.tell }), ref };
+  const client = new Client({ host, streams, table, calls: ref.tell });
+  return { client, ref, end: (error) => effects.ended(error) };
+}
+
+/**
+ * The clients of a system end with it. A failure of the system is the error of their calls, so it is not
+ * reported a second time, and the exit code of the process stays.
+ */
+export function endWithSystem(system: ActorSystem, end: (error: Error) => void): void {
+  void system.whenStopped.then(({ cause }) =>
+    // The root of an Error is one.
+    end(cause === undefined ? new ClientClosedError() : (rootCause(cause) as Error)),
+  );
 }
 
 function effectsOf(
@@ -140,6 +153,7 @@ function effectsOf(
     jobEnded: (call, outcome) => table.jobEnded(call, outcome),
     answered: (call, answer) => table.answered(call, answer),
     ended(error) {
+      if (link.ended) return;
       link.ended = true;
       table.ended(error);
       onEnded?.();

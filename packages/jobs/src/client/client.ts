@@ -185,7 +185,7 @@ export class Client implements JobOperations, AsyncDisposable {
   }
 
   outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown> {
-    const call = new PendingOutcome(definition, this.idOf(job));
+    const call = new PendingOutcome(this, definition, job);
     const wait = { call: this.table.add(call), job };
     if (this.table.endedBy !== undefined) return call.promise;
     this.outbox.awaitOutcome(wait);

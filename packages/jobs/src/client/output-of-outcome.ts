@@ -3,9 +3,16 @@ import { type Payload, payloadValue } from '../job/payload.js';
 import { validateBySchema } from '../job/validate-by-schema.js';
 import { JobCancelledError, JobFailedError, JobUnknownError } from '../jobs-error.js';
 import type { JobOutcome } from '../protocol/client-messages.js';
+import type { JobOperations } from './job-handle.js';
 
 /** The output of a job that is done, checked by its schema. Throws the error of any other outcome. */
-export function outputOf(definition: JobDefinition, id: string, outcome: JobOutcome): unknown {
+export function outputOf(
+  definition: JobDefinition,
+  outcome: JobOutcome,
+  operations: Pick<JobOperations, 'idOf'>,
+): unknown {
+  // The usual outcome needs no id.
+  const id = outcome.state === 'done' ? '' : operations.idOf(outcome.job);
   switch (outcome.state) {
     case 'done':
       return validateBySchema(definition.exec, 'output', definition.output, decode(outcome.result));

@@ -73,7 +73,7 @@ export class PendingRun extends PendingSubmitCall {
   }
 
   override onJobEnded(outcome: JobOutcome): void {
-    settle(this, this.definition, this.operations.idOf(outcome.job), outcome);
+    settle(this, this.definition, this.operations, outcome);
   }
 
   override timeoutError(withinMs: number): Error {
@@ -85,21 +85,23 @@ export class PendingRun extends PendingSubmitCall {
 
 /** `JobHandle.result`: waits for the outcome of a job that has its number. */
 export class PendingOutcome extends PendingCall {
+  private readonly operations: JobOperations;
   private readonly definition: JobDefinition;
-  private readonly id: string;
+  private readonly job: number;
 
-  constructor(definition: JobDefinition, id: string) {
+  constructor(operations: JobOperations, definition: JobDefinition, job: number) {
     super();
+    this.operations = operations;
     this.definition = definition;
-    this.id = id;
+    this.job = job;
   }
 
   override onJobEnded(outcome: JobOutcome): void {
-    settle(this, this.definition, this.id, outcome);
+    settle(this, this.definition, this.operations, outcome);
   }
 
   timeoutError(withinMs: number): Error {
-    return new JobWaitError(this.id, withinMs);
+    return new JobWaitError(this.operations.idOf(this.job), withinMs);
   }
 }
 
@@ -110,9 +112,14 @@ export class PendingRequest extends PendingCall {
   }
 }
 
-function settle(call: PendingCall, definition: JobDefinition, id: string, outcome: JobOutcome): void {
+function settle(
+  call: PendingCall,
+  definition: JobDefinition,
+  operations: JobOperations,
+  outcome: JobOutcome,
+): void {
   try {
-    call.resolve(outputOf(definition, id, outcome));
+    call.resolve(outputOf(definition, outcome, operations));
   } catch (error) {
     call.reject(error as Error);
   }

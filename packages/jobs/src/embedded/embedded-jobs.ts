@@ -1,6 +1,6 @@
 import { type ActorRef, type ActorSystem, type Host, nodeHost } from '@troupe/core';
 import type { Client } from '../client/client.js';
-import { spawnClient } from '../client/client-actor.js';
+import { endWithSystem, spawnClient } from '../client/client-actor.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { routePeerMessages } from '../leader/route-peer-messages.js';
@@ -95,12 +95,13 @@ export class EmbeddedJobs implements AsyncDisposable {
   /** A client in this process. `name` is `app` unless given. */
   client(options: { readonly name?: string | undefined } = {}): Client {
     checkOptions('client', options, { name: plainName(100) });
-    const { client } = spawnClient(this.spawn as ActorSystem['spawn'], {
+    const { client, end } = spawnClient(this.spawn as ActorSystem['spawn'], {
       name: options.name ?? 'app',
       tag: this.tag,
       host: this.host,
       leader: routePeerMessages(this.leader.tell),
     });
+    endWithSystem(this.system, end);
     return client;
   }
 

@@ -1,7 +1,8 @@
-import type { Host } from '@troupe/core';
+import { type ActorSystem, createSystem, type Host } from '@troupe/core';
 import type { HeartbeatHello, LoopBlocked, ToWorker } from '../protocol/worker-messages.js';
 import type { DialOptions } from '../remote/dial-options.js';
-import { LeaderConnection, type RoleCodec } from '../remote/leader-connection.js';
+import { LeaderConnection } from '../remote/leader-connection.js';
+import type { RoleCodec } from '../remote/leader-session.js';
 import { encodeHeartbeatHello, encodeLoopBlocked, readToWorker } from '../wire/worker-codec.js';
 
 /** One worker of the main loop. It crosses to another thread, so it is data only. */
@@ -37,6 +38,7 @@ export class BlockedLoopReporter {
   private lastTick: number;
   private tickedAt: number;
   private checkedAt: number;
+  private readonly system: ActorSystem;
   private connection: LeaderConnection<HeartbeatHello, LoopBlocked, ToWorker> | undefined = undefined;
   private reportedAt = 0;
   /** Undefined while there is no session. */
@@ -50,12 +52,14 @@ export class BlockedLoopReporter {
     this.lastTick = Atomics.load(ticks, 0);
     this.tickedAt = host.now();
     this.checkedAt = this.tickedAt;
+    this.system = createSystem({ name: 'heartbeat', host });
     this.timer = this.checkLater();
   }
 
   close(): void {
     this.timer.cancel();
     this.disconnect();
+    void this.system.shutdown();
   }
 
   private get checkMs(): number {
@@ -96,7 +100,7 @@ export class BlockedLoopReporter {
 
   private connect(): LeaderConnection<HeartbeatHello, LoopBlocked, ToWorker> {
     const { dial, hello } = this.watched;
-    const connection = new LeaderConnection(dial, hello.worker, codec, {
+    const connection = new LeaderConnection(this.system, dial, hello.worker, codec, {
       onUp: () => {
         // No answer is needed here: a refused connection is cut, and dialled again while there is a reason
         // to.

@@ -1,11 +1,12 @@
 import { type ActorRef, createSystem, nodeHost } from '@troupe/core';
 import type { Client } from '../client/client.js';
-import { type ClientActor, spawnClient } from '../client/client-actor.js';
+import { type ClientActor, endWithSystem, spawnClient } from '../client/client-actor.js';
 import { checkOptions, plainName } from '../option-check.js';
 import type { ClientHello, ClientMessage, ToClient } from '../protocol/client-messages.js';
 import { encodeClient, encodeClientHello, readToClient } from '../wire/client-codec.js';
 import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
-import { LeaderConnection, type RoleCodec } from './leader-connection.js';
+import { LeaderConnection } from './leader-connection.js';
+import type { RoleCodec } from './leader-session.js';
 
 export interface ConnectClientOptions extends DialOptions {
   /** The submitter's name: jobs carry it, and quotas count by it. Default `client`. */
@@ -32,12 +33,12 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
   const system = createSystem({ name: 'client', host });
   // Set before the first event: no event fires before this function awaits.
   const actor: { ref?: ActorRef<typeof ClientActor> } = {};
-  const connection = new LeaderConnection(options, name, codec, {
+  const connection = new LeaderConnection(system, options, name, codec, {
     onUp: () => actor.ref?.tell.connected(),
     onDown: () => actor.ref?.tell.connectionLost(),
     onLost: (payload, error) => actor.ref?.tell.payloadLost({ payload, error }),
   });
-  const { client, ref } = spawnClient((definition, ...rest) => system.spawn(definition, ...rest), {
+  const { client, ref, end } = spawnClient((definition, ...rest) => system.spawn(definition, ...rest), {
     name,
     host,
     streams: true,
@@ -51,6 +52,7 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
     },
   });
   actor.ref = ref;
+  endWithSystem(system, end);
   try {
     await connection.ready();
   } catch (error) {

@@ -1,34 +1,17 @@
-import { type Host, nodeHost } from '@troupe/core';
-import {
-  type Connection,
-  type ConnectionHandler,
-  Dialer,
-  type DialerEvent,
-  nodeNet,
-  type Role,
-} from '@troupe/transport';
-import type { ByteWriter } from '../bytes/byte-writer.js';
+import { type ActorRef, type ActorSystem, type AnyRef, type Host, nodeHost, type Ref } from '@troupe/core';
+import { type DialerEvent, type MakeSession, nodeNet, TcpDialer } from '@troupe/transport';
 import type { StoredPayload } from '../job/stored-payload.js';
 import { SessionRefusedError } from '../jobs-error.js';
 import type { ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
-import { FrameReceiver } from '../wire/frame-receiver.js';
-import { FrameSender } from '../wire/frame-sender.js';
-import { LEADER_MESSAGE_LIMITS } from '../wire/message-limits.js';
-import type { Emit } from '../wire/session-codec.js';
-import type { WireReader } from '../wire/wire-reader.js';
-import { wireWriter } from '../wire/wire-writer.js';
 import { type DialOptions, hopeless, NOTICED_SILENCE, RECONNECT, unreachable } from './dial-options.js';
-
-/** The messages of one role on the wire. */
-export interface RoleCodec<Hello, Message, Answer> {
-  readonly role: Role;
-  readonly hello: (hello: Hello, out: ByteWriter, emit: Emit) => void;
-  readonly message: (message: Message, out: ByteWriter, emit: Emit) => void;
-  /** Undefined for a frame type that is not for this role. */
-  readonly answer: (type: number, from: WireReader, connection: Connection) => Answer | undefined;
-}
+import {
+  LeaderSessionActor,
+  type LeaderSessionArgs,
+  type LeaderSessionProtocol,
+  type RoleCodec,
+} from './leader-session.js';
 
 export interface LeaderConnectionEvents {
   /** There is a connection, and the hello is due. */
@@ -40,44 +23,48 @@ export interface LeaderConnectionEvents {
 
 /**
  * The leader at the other end of a socket, with the interface it has in one process. Keeps one connection up
- * for good. Each hello begins a session on the present connection; a message without a session is dropped,
- * and its role writes it again after the next hello.
+ * for good, by a dialer in the given system. Each hello begins a session on the present connection; a message
+ * without a session is dropped, and its role writes it again after the next hello.
  */
 export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker> {
   private readonly options: DialOptions;
-  private readonly codec: RoleCodec<Hello, Message, Answer>;
   private readonly host: Host;
-  private readonly dialer: Dialer;
-  private sender: FrameSender | undefined = undefined;
-  private connection: Connection | undefined = undefined;
-  private port: PeerPort<Answer> | undefined = undefined;
+  private readonly system: ActorSystem;
+  private readonly events: LeaderConnectionEvents;
+  private readonly dialer: ActorRef<typeof TcpDialer>;
+  private session: Ref<LeaderSessionProtocol> | undefined = undefined;
   private last: DialerEvent | undefined = undefined;
   /** Ends the wait for the first session. */
   private settle: ((error: Error | null) => void) | undefined = undefined;
   private isClosed = false;
 
   constructor(
+    system: ActorSystem,
     options: DialOptions,
     name: string,
     codec: RoleCodec<Hello, Message, Answer>,
     events: LeaderConnectionEvents,
   ) {
+    this.system = system;
     this.options = options;
-    this.codec = codec;
+    this.events = events;
     this.host = options.host ?? nodeHost;
     const { address, auth, tls, net = nodeNet, transportLimits } = options;
-    this.dialer = new Dialer({
-      net,
-      clock: this.host,
-      address,
-      role: codec.role,
-      name: transportName(name),
-      auth,
-      tls,
-      limits: { ...NOTICED_SILENCE, ...transportLimits },
-      backoff: { ...RECONNECT, ...options.backoff },
-      onConnection: (connection) => this.up(connection, events),
-      onEvent: (event) => this.onEvent(event),
+    this.dialer = system.spawn(TcpDialer, {
+      args: {
+        net,
+        clock: this.host,
+        address,
+        role: codec.role,
+        name: transportName(name),
+        auth,
+        tls,
+        limits: { ...NOTICED_SILENCE, ...transportLimits },
+        backoff: { ...RECONNECT, ...options.backoff },
+        session: this.sessionMaker(codec),
+        onEvent: (event) => this.onEvent(event),
+      },
+      name: 'dialer',
     });
   }
 
@@ -98,58 +85,48 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
   }
 
   open(hello: Hello, port: PeerPort<Answer>): void {
-    if (this.sender === undefined) return;
-    this.port = port;
-    this.codec.hello(hello, wireWriter(), this.sender.write);
+    this.session?.tell.open({ hello, port });
   }
 
   write(message: Message, port: PeerPort<Answer>): void {
-    if (this.sender !== undefined && port === this.port)
-      this.codec.message(message, wireWriter(), this.sender.write);
+    this.session?.tell.write({ message, port });
   }
 
   close(): void {
+    if (this.isClosed) return;
     this.isClosed = true;
-    this.dialer.close();
+    this.session?.tell.end();
+    this.session = undefined;
+    void this.system.stop(this.dialer);
   }
 
-  private up(connection: Connection, events: LeaderConnectionEvents): ConnectionHandler {
-    const sender = new FrameSender(connection, {
+  private sessionMaker(codec: RoleCodec<Hello, Message, Answer>): MakeSession {
+    const args: Omit<LeaderSessionArgs, 'connection'> = {
+      // Hellos and messages come through `open` and `write`, answers go to the port of a hello.
+      codec: codec as RoleCodec<unknown, unknown, unknown>,
       compress: this.options.compress,
-      // The messages that wait here are bounded by the open submits or attempts of this side.
-      waitingBytesMax: Number.POSITIVE_INFINITY,
-      onLost: (payload, error) => events.onLost?.(payload, error),
-    });
-    const receiver = new FrameReceiver(connection, LEADER_MESSAGE_LIMITS, (type, from) =>
-      this.received(type, from, connection),
-    );
-    this.sender = sender;
-    this.connection = connection;
-    this.port = undefined;
-    events.onUp();
-    return {
-      onFrame: (frame) => receiver.receive(frame),
-      onWritable: () => sender.drained(),
-      // The leader took nothing of the frame. A new hello on this connection repeats everything unanswered.
-      onPeerError: (error) => {
-        if (error.retryable) this.host.setTimer(Math.max(error.retryAfterMs, 10), () => events.onUp());
+      events: {
+        onAnswer: (answer) => this.settleFirst(answer as Answer),
+        onRetry: () => this.up(),
+        onClosed: (session) => this.down(session),
+        onLost: (payload, error) => this.events.onLost?.(payload, error),
       },
-      onClose: () => {
-        if (this.connection !== connection) return;
-        this.sender = undefined;
-        this.connection = undefined;
-        this.port = undefined;
-        events.onDown();
-      },
+    };
+    return (connection, spawn) => {
+      this.session = spawn(LeaderSessionActor, { args: { ...args, connection } });
+      this.up();
+      return this.session;
     };
   }
 
-  private received(type: number, from: WireReader, connection: Connection): void {
-    const answer = this.codec.answer(type, from, connection);
-    if (answer === undefined) return connection.writeError('UNKNOWN_TYPE');
-    // The role first: it is welcomed before its caller goes on.
-    this.port?.offer(answer);
-    this.settleFirst(answer);
+  private up(): void {
+    if (!this.isClosed) this.events.onUp();
+  }
+
+  private down(session: AnyRef): void {
+    if (this.session?.id !== session.id) return;
+    this.session = undefined;
+    this.events.onDown();
   }
 
   /** A session that was replaced begins again by itself. */

@@ -17,7 +17,8 @@ import {
   type WorkerSettings,
 } from '../worker/worker-options.js';
 import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
-import { LeaderConnection, type RoleCodec } from './leader-connection.js';
+import { LeaderConnection } from './leader-connection.js';
+import type { RoleCodec } from './leader-session.js';
 
 export interface StartWorkerOptions extends DialOptions, Defaulted<WorkerSettings> {
   /**
@@ -51,7 +52,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
   const system = createSystem({ name: 'worker', host });
   const actor: { ref?: ActorRef<typeof WorkerActor> } = {};
   const heartbeat = heartbeatOf(options);
-  const connection = new LeaderConnection(options, name, codecOf(heartbeat), {
+  const connection = new LeaderConnection(system, options, name, codecOf(heartbeat), {
     onUp: () => actor.ref?.tell.connected(),
     onDown: () => actor.ref?.tell.connectionLost(),
   });

@@ -1,66 +1,110 @@
 // Hot path: one frame carries a whole batch; `countAnswer` runs once per receipt.
-import type { IncomingBody, ReceivedFrame } from '@troupe/transport';
+import { type IncomingBody, ReceivedFrame } from '@troupe/transport';
+import { sliceByBytes } from '../connection/slice-by-bytes.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import { MessageMalformedError } from '../jobs-error.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
-import { encodeToClient, readClient, readClientHello } from '../wire/client-codec.js';
+import { encodeToClient, readClient, readClientHello, type SubmitHead } from '../wire/client-codec.js';
 import { JobFrameType } from '../wire/job-frame-type.js';
-import { sliceByBytes } from '../wire/slice-by-bytes.js';
+import type { Emit } from '../wire/session-codec.js';
 import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
 import { authenticatedName } from './authenticated-peer.js';
-import type { ConnectionSetup } from './connection-setup.js';
-import { PeerConnection } from './peer-connection.js';
+import type { Taken } from './offer-to-leader.js';
+import { PeerConnection, type PeerSessionEvents, type PeerSessionRef } from './peer-connection.js';
+import type { SessionSetup } from './session-setup.js';
 import { SubmitSpooler } from './submit-spooler.js';
 
-/** Outcomes that are requested from the leader again at a time. */
-const REQUESTED_MAX = 256;
-/** A peer with more postponed outcomes does not read at all. */
-const POSTPONED_MAX = 1_048_576;
+/** Calls of one client at the leader at once: their answers may be long lists, and only they hold these. */
+const CALLS_MAX = 16;
+
+/** A submit whose payload is on the disk. */
+export interface StoredSubmit {
+  readonly head: SubmitHead;
+  readonly payload: StoredPayload;
+  readonly bytes: number;
+}
+
+/** The own messages of the session of a client. */
+export interface ClientSessionEvents extends PeerSessionEvents {
+  payloadStored(stored: StoredSubmit): void;
+  /** The disk takes no payload now. */
+  payloadRefused(seq: number): void;
+}
+
+export interface ClientSessionRef extends PeerSessionRef<ToClient> {
+  readonly tell: ClientSessionEvents;
+}
 
 /**
  * A client of the full dialect, on one connection. The handshake has proved its identity; its own claims do
  * not count.
  */
 export class ClientConnection extends PeerConnection<ToClient> {
+  private readonly events: ClientSessionEvents;
   /** Unanswered requests by frame: how many are left, and how many bytes each counts. */
   private readonly unanswered: { items: number; readonly bytesEach: number }[] = [];
+  private unansweredCalls = 0;
   /** Stored payloads of submits that have no receipt yet. */
   private readonly storing = new Map<number, StoredPayload>();
-  /** Jobs whose outcome had no room: it is requested from the leader again when there is (ADR 0416). */
-  private readonly postponed: number[] = [];
 
-  constructor(setup: ConnectionSetup<ToClient>) {
-    super(
-      setup,
-      { heldBack: JobFrameType.Outcomes, onRoom: () => this.requestPostponed() },
-      (frame, incoming) => this.divert(frame, incoming),
-    );
+  constructor(self: ClientSessionRef, setup: SessionSetup) {
+    super(self, setup, {}, (frame, incoming) => this.divert(frame, incoming));
+    this.events = self.tell;
   }
 
-  override deliver(message: ToClient): void {
+  payloadStored({ head: { low, item }, payload, bytes }: StoredSubmit): Taken {
+    const { port } = this;
+    if (port === undefined) {
+      this.connection.close();
+      return undefined;
+    }
+    this.storing.set(item.seq, payload);
+    return this.pass({ kind: 'submit', low, items: [{ ...item, payload }] }, bytes, port);
+  }
+
+  payloadRefused(seq: number): void {
+    const isSlow = this.setup.payloads?.isSlow?.() === true;
+    const refusal = {
+      code: isSlow ? 'ERR_DISK_SLOW' : 'ERR_DISK_LOW',
+      problem: isSlow ? 'the disk answers too slowly' : 'the disk is nearly full',
+      retryAfterMs: 1_000,
+    } as const;
+    const receipt = { seq, jobs: [], lsn: 0, duplicate: false, refusal };
+    this.outbound.write({ kind: 'receipts', items: [receipt] });
+  }
+
+  protected override write(message: ToClient): void {
     if (message.kind === 'receipts') this.answered(message.items);
-    else if (message.kind === 'answer') this.countAnswer();
+    else if (message.kind === 'answer') this.callAnswered();
     if (message.kind === 'outcomes') this.writeOutcomes(message.items);
-    else encodeToClient(message, wireWriter(), this.sender.write);
-    if (this.postponed.length > 0) this.requestPostponed();
+    else this.outbound.write(message);
     if (message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED') this.connection.close();
   }
 
-  private writeOutcomes(outcomes: readonly JobOutcome[]): void {
-    for (const items of sliceByBytes(outcomes, resultBytes)) {
-      if (this.sender.isFull) for (const { job } of items) this.postponed.push(job);
-      else encodeToClient({ kind: 'outcomes', items }, wireWriter(), this.sender.write);
-    }
-    if (this.postponed.length > POSTPONED_MAX) this.connection.destroy({ kind: 'slow-reader' });
+  protected override encode(message: ToClient, emit: Emit): void {
+    encodeToClient(message, wireWriter(), emit);
   }
 
-  private requestPostponed(): void {
-    const { port } = this;
-    if (this.postponed.length === 0 || this.sender.isFull || port === undefined) return;
-    const jobs = this.postponed.splice(0, REQUESTED_MAX);
-    this.setup.leader.fromClient({ message: { kind: 'await', jobs }, port });
+  protected override received(type: number, from: WireReader, bytes: number): Taken {
+    const { leader } = this.setup;
+    if (type === JobFrameType.ClientHello) {
+      const { client, token } = readClientHello(from);
+      const name = authenticatedName(this.connection.handshake, client);
+      return this.openPort((port) => leader.helloClient({ hello: { client: name, token }, port }));
+    }
+    const message = readClient(type, from);
+    if (message === undefined) {
+      this.connection.writeError('UNKNOWN_TYPE');
+      return undefined;
+    }
+    if (this.port === undefined) throw new MessageMalformedError('no hello before it');
+    return this.pass(message, bytes, this.port);
+  }
+
+  private writeOutcomes(outcomes: readonly JobOutcome[]): void {
+    for (const items of sliceByBytes(outcomes, resultBytes)) this.outbound.write({ kind: 'outcomes', items });
   }
 
   private answered(receipts: readonly Receipt[]): void {
@@ -79,59 +123,29 @@ export class ClientConnection extends PeerConnection<ToClient> {
   /** A large payload goes to the disk as it arrives. */
   private divert(frame: ReceivedFrame, incoming: IncomingBody): boolean {
     const { payloads } = this.setup;
-    const { type } = frame;
+    const { type, header } = frame;
     if (type !== JobFrameType.Submit || payloads === undefined) return false;
     new SubmitSpooler(incoming, payloads, {
-      whole: (bytes) => this.receiver.receiveWhole(type, bytes),
-      gather: (received) => this.receiver.collect(frame, incoming, received),
-      malformed: () => this.receiver.refuseMalformed(),
+      whole: (bytes) => this.reader.gather(new ReceivedFrame(type, header, bytes, null, true)),
+      gather: (received) => this.reader.gather(frame, received),
+      malformed: () => this.reader.refuseMalformed(),
       broken: () => this.connection.close(),
-      refused: ({ item }) => this.refuse(item.seq),
-      stored: ({ low, item }, payload, bytes) => {
-        this.storing.set(item.seq, payload);
-        this.submit({ kind: 'submit', low, items: [{ ...item, payload }] }, bytes);
+      refused: ({ item }) => {
+        if (!this.isOver) this.events.payloadRefused(item.seq);
+      },
+      stored: (head, payload, bytes) => {
+        if (!this.isOver) this.events.payloadStored({ head, payload, bytes });
+        else payloads.release(payload);
       },
     });
     return true;
-  }
-
-  private submit(message: ClientMessage, bytes: number): void {
-    if (this.port === undefined) return this.connection.close();
-    this.pass(message, bytes, this.port);
-  }
-
-  private refuse(seq: number): void {
-    const isSlow = this.setup.payloads?.isSlow?.() === true;
-    const refusal = {
-      code: isSlow ? 'ERR_DISK_SLOW' : 'ERR_DISK_LOW',
-      problem: isSlow ? 'the disk answers too slowly' : 'the disk is nearly full',
-      retryAfterMs: 1_000,
-    } as const;
-    const receipt = { seq, jobs: [], lsn: 0, duplicate: false, refusal };
-    encodeToClient({ kind: 'receipts', items: [receipt] }, wireWriter(), this.sender.write);
-  }
-
-  protected override received(type: number, from: WireReader, bytes: number): void {
-    const { leader } = this.setup;
-    if (type === JobFrameType.ClientHello) {
-      const { client, token } = readClientHello(from);
-      const handled = (counted: number): void => this.connection.requestEnded(counted);
-      this.port = { ...this.setup.port(), handled };
-      const name = authenticatedName(this.connection.handshake, client);
-      leader.helloClient({ hello: { client: name, token }, port: this.port });
-      return;
-    }
-    const message = readClient(type, from);
-    if (message === undefined) return this.connection.writeError('UNKNOWN_TYPE');
-    if (this.port === undefined) throw new MessageMalformedError('no hello before it');
-    this.pass(message, bytes, this.port);
   }
 
   /**
    * Beyond the connection's limits its socket is not read: until answers are durable, or a message without
    * one is handled.
    */
-  private pass(message: ClientMessage, bytes: number, port: PeerPort<ToClient>): void {
+  private pass(message: ClientMessage, bytes: number, port: PeerPort<ToClient>): Taken {
     const { leader } = this.setup;
     const answers = answersTo(message);
     if (answers === 0) {
@@ -139,7 +153,17 @@ export class ClientConnection extends PeerConnection<ToClient> {
       return leader.fromClient({ message, port, bytes });
     }
     this.count(answers, bytes);
-    leader.fromClient({ message, port });
+    if (message.kind === 'call') this.unansweredCalls += 1;
+    return leader.fromClient({ message, port });
+  }
+
+  protected override mayReceive(): boolean {
+    return this.unansweredCalls < CALLS_MAX;
+  }
+
+  private callAnswered(): void {
+    this.unansweredCalls -= 1;
+    this.countAnswer();
   }
 
   private count(items: number, bytes: number): void {

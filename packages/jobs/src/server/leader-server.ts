@@ -5,31 +5,30 @@ import {
   type Compression,
   type IdentityStore,
   isLocal,
-  Listener,
   type ListenerAuth,
   type ListenerEvent,
   type ListenTls,
   type Net,
   nodeNet,
   type Profile,
+  TcpListener,
   type TransportLimits,
   transportLimits,
 } from '@troupe/transport';
+import { type MessageLimits, PLAIN_MESSAGE_BYTES_MAX } from '../connection/message-limits.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
 import { DEFAULT_LEADER_LIMITS, RECORD_BYTES_MAX } from '../leader/options/leader-limits.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
-import { routePeerMessages } from '../leader/route-peer-messages.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
 import { rootCause } from '../root-cause.js';
-import { type MessageLimits, PLAIN_MESSAGE_BYTES_MAX } from '../wire/message-limits.js';
-import { SessionsActor, type SpawnSession } from './session-actor.js';
-import { SessionFactory } from './session-factory.js';
+import { offerToLeader } from './offer-to-leader.js';
+import { SessionMaker } from './session-maker.js';
 
-/** Bytes that may wait for one peer, besides the outbox of its connection, which is as large (ADR 0416). */
-const WAITING_BYTES_MAX = 8 * 1024 * 1024;
+/** Peers have so long to read their last answers. */
+const CLOSING_GRACE_MS = 100;
 
 const NO_AUTH: ListenerAuth = { kind: 'none' };
 
@@ -116,8 +115,7 @@ export class LeaderServer implements AsyncDisposable {
   private readonly host: Host;
   private readonly system: ActorSystem;
   private readonly leader: ActorRef<typeof LeaderActor>;
-  private spawnSession: SpawnSession | undefined = undefined;
-  private listener: Listener | undefined = undefined;
+  private listener: ActorRef<typeof TcpListener> | undefined = undefined;
   private bound: Address | undefined = undefined;
   private closing: Promise<void> | undefined = undefined;
 
@@ -133,16 +131,8 @@ export class LeaderServer implements AsyncDisposable {
     });
   }
 
+  /** Resolves when the log is read to its end. */
   async recover(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const onReady = (spawn: SpawnSession): void => {
-        this.spawnSession = spawn;
-        resolve();
-      };
-      this.system.spawn(SessionsActor, { args: { onReady }, name: 'sessions' });
-      // A leader that cannot start ends the system, perhaps before this actor has started.
-      void this.system.whenStopped.then(() => resolve());
-    });
     await this.overview();
   }
 
@@ -150,38 +140,23 @@ export class LeaderServer implements AsyncDisposable {
     const payloads = await this.system.ask(this.leader).payloads();
     const { address, profile, auth, tls, insecure, onEvent, net = nodeNet } = this.options;
     const rates = transportLimitsOf(this.options);
-    const sessions = new SessionFactory({
-      system: this.system,
-      spawn: this.spawnSession as SpawnSession,
-      leader: routePeerMessages(this.leader.tell),
+    const sessions = new SessionMaker({
+      leader: offerToLeader(this.leader),
       host: this.host,
       messageLimits: this.messageLimits(),
       submitRate: { perSecond: rates.submitsPerSecond, burst: rates.submitsBurst },
-      waitingBytesMax: WAITING_BYTES_MAX,
       compress: this.options.compress,
       payloads,
     });
-    return new Promise((resolve, reject) => {
-      this.listener = new Listener({
-        net,
-        clock: this.host,
-        address,
-        profile,
-        auth,
-        tls,
-        insecure,
-        limits: { bodyBytesMax: this.messageLimits().payloadBytesMax, ...this.options.transportLimits },
-        onConnection: sessions.create,
-        onListening: (at) => {
-          this.bound = at;
-          resolve();
-        },
-        onEvent: (event) => {
-          if (event.kind === 'failed') reject(event.error);
-          onEvent?.(event);
-        },
-      });
+    const limits = { bodyBytesMax: this.messageLimits().payloadBytesMax, ...this.options.transportLimits };
+    const { host: clock } = this;
+    const session = sessions.make;
+    // An address that cannot be bound is a failure of the listener, which ends the system of this leader.
+    this.listener = this.system.spawn(TcpListener, {
+      args: { net, clock, address, profile, auth, tls, insecure, limits, session, onEvent },
+      name: 'listener',
     });
+    this.bound = await this.system.ask(this.listener, { withinMs: 60_000 }).address();
   }
 
   /** A payload beyond the leader's limit is refused by receipt; a body may hold it with its framing. */
@@ -199,13 +174,13 @@ export class LeaderServer implements AsyncDisposable {
     return this.bound as Address;
   }
 
-  /** Sessions of clients and workers. */
-  get connections(): number {
-    return this.listener?.connections ?? 0;
+  /** Connections whose handshake is done. */
+  async connections(): Promise<number> {
+    return this.listener === undefined ? 0 : this.system.ask(this.listener).connections();
   }
 
   /** Replaces keys and certificates without a restart. One that cannot be used changes nothing. */
-  renew(renewal: LeaderRenewal): void {
+  async renew(renewal: LeaderRenewal): Promise<void> {
     checkOptions('renew', renewal, { identities: object, tls: object });
     const { identities, tls } = renewal;
     if (tls !== undefined && this.options.tls === undefined)
@@ -213,8 +188,11 @@ export class LeaderServer implements AsyncDisposable {
     if (identities !== undefined && (this.options.auth ?? NO_AUTH).kind === 'none')
       throw new JobDefinitionError('renew', 'this leader was started without keys');
     // The certificate first: it may be refused.
-    if (tls !== undefined) this.listener?.renewTls(tls);
-    if (identities !== undefined) this.listener?.renewIdentities(identities);
+    const { listener } = this;
+    if (listener === undefined) return;
+    const refused = tls === undefined ? null : await this.system.ask(listener).renewTls(tls);
+    if (refused instanceof Error) throw refused;
+    if (identities !== undefined) await this.system.ask(listener).renewIdentities(identities);
   }
 
   /** Counts, tables, quotas, workers and the log, as of now. */
@@ -239,10 +217,6 @@ export class LeaderServer implements AsyncDisposable {
   /** For a server that never listened. Resolves with the cause of its failure where the runtime knows it. */
   async abandon(): Promise<Error | undefined> {
     this.closing ??= Promise.resolve();
-    await new Promise<void>((resolve) => {
-      if (this.listener === undefined) resolve();
-      else this.listener.close(resolve);
-    });
     return (await this.system.shutdown()).cause;
   }
 
@@ -251,7 +225,8 @@ export class LeaderServer implements AsyncDisposable {
     await this.idle(withinMs);
     const closed = this.system.ask(this.leader, { withinMs: 60_000 }).close();
     const error = await closed;
-    await new Promise<void>((resolve) => this.listener?.drain(100, resolve) ?? resolve());
+    if (this.listener !== undefined)
+      await this.system.ask(this.listener, { withinMs: 60_000 }).drain(CLOSING_GRACE_MS);
     await this.system.shutdown();
     if (error instanceof Error) throw error;
   }

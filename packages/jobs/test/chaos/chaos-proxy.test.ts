@@ -114,7 +114,7 @@ chaos('both ends notice a silent network, and reconnect when it is back', async 
   c.proxy.fault = { kind: 'silence' };
   const during = c.client.run(Echo, 'during');
   // Both ends must close a silent connection.
-  while (c.leader.connections > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  while ((await c.leader.connections()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
   c.proxy.fault = { kind: 'none' };
   assert.is(await during, 'during');
   assert.equal(c.started, ['before', 'during']);

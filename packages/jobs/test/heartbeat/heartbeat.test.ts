@@ -1,4 +1,5 @@
 // timeout: 180s
+import { createSystem } from '@troupe/core';
 import {
   connectClient,
   type JobHandle,
@@ -12,7 +13,8 @@ import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { AttemptEnd, HeartbeatHello, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
-import { LeaderConnection, type RoleCodec } from '#src/remote/leader-connection.js';
+import { LeaderConnection } from '#src/remote/leader-connection.js';
+import type { RoleCodec } from '#src/remote/leader-session.js';
 import { encodeHeartbeatHello, encodeWorker, readToWorker } from '#src/wire/worker-codec.js';
 import { workerProcess } from '../remote/role-process.js';
 import { BriefSpin, LongSpin, Nap, Spin } from '../remote/sample-jobs.js';
@@ -236,8 +238,10 @@ async function impostor(at: ObservedLeader, auth: DialerAuth, hello: HeartbeatHe
     message: encodeWorker,
     answer: (type, from) => readToWorker(type, from),
   };
-  return new Promise((resolve) => {
-    const connection = new LeaderConnection({ address: at.leader.address, auth }, 'impostor', codec, {
+  await using system = createSystem({ name: 'impostor' });
+  return await new Promise((resolve) => {
+    const dial = { address: at.leader.address, auth };
+    const connection = new LeaderConnection(system, dial, 'impostor', codec, {
       onUp: () => {
         const port = {
           ref: undefined as never,

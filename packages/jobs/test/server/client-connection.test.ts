@@ -1,31 +1,46 @@
-import type { Connection, ReceivedFrame } from '@troupe/transport';
+import type { Delivered } from '@troupe/core';
+import type { ReceivedFrame, SessionConnection } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
-import type { FromClient, LeaderForPeers } from '#src/protocol/leader-interface.js';
-import { ClientConnection } from '#src/server/client-connection.js';
-import type { ConnectionSetup } from '#src/server/connection-setup.js';
+import type { AnyPort, ClientOpened, FromClient, PeerPort } from '#src/protocol/leader-interface.js';
+import { ClientConnection, type ClientSessionRef } from '#src/server/client-connection.js';
+import type { SessionSetup } from '#src/server/session-setup.js';
 import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client-codec.js';
 import { WireReader } from '#src/wire/wire-reader.js';
 import { Echo } from '../remote/sample-jobs.js';
 
-const connections = suite('client peer');
+const connections = suite('connection of a client');
 
-/** A peer whose connection and leader are played by the test. */
+/** A session whose socket and leader are played by the test. */
 function rig() {
   let inFlight = 0;
+  let isFull = false;
+  let makeRoom: () => void = () => undefined;
+  const frames: ReceivedFrame[] = [];
   const kinds: string[] = [];
-  const tasks: (() => void)[] = [];
-  const sent: ToClient[] = [];
-  let hasRoom = true;
+  const written: ToClient[] = [];
+  const handled: (() => void)[] = [];
+  const rooms: AnyPort[] = [];
+  const ports: PeerPort<ToClient>[] = [];
+  /** Messages that wait for room at the leader. */
+  const waiting: (() => void)[] = [];
+  let isLeaderFull = false;
+  const taken = (): Promise<void> | undefined =>
+    isLeaderFull ? new Promise((resolve) => waiting.push(resolve)) : undefined;
+  // Only the parts that a session uses.
   const connection = {
-    handshake: { authMethod: 'none' },
+    handshake: { authMethod: 'none', dialect: 'full', creditMax: 1 },
+    nextFrame: () => frames.shift() ?? null,
     write: (type: number, _header: unknown, body: Uint8Array) => {
-      if (!hasRoom) return 'full';
-      sent.push(readToClient(type, new WireReader(body.slice())) as ToClient);
-      return 'accepted';
+      written.push(readToClient(type, new WireReader(body.slice())) as ToClient);
+      return isFull ? 'backpressure' : 'accepted';
     },
+    whenWritable: () =>
+      new Promise<void>((resolve) => {
+        makeRoom = resolve;
+      }),
     requestStarted: () => {
       inFlight += 1;
     },
@@ -34,44 +49,65 @@ function rig() {
     },
   };
   const leader = {
-    helloClient: () => undefined,
+    helloClient: ({ port }: ClientOpened) => void ports.push(port),
     fromClient: ({ message, port, bytes }: FromClient) => {
       kinds.push(message.kind);
-      if (bytes !== undefined) tasks.push(() => port.handled?.(bytes));
+      if (bytes !== undefined) handled.push(() => port.handled?.(bytes));
+      return taken();
     },
+    writable: (port: AnyPort) => void rooms.push(port),
   };
-  // Only the parts that the connection uses.
   const setup = {
-    connection: connection as unknown as Connection,
-    leader: leader as unknown as LeaderForPeers,
+    connection: connection as unknown as SessionConnection,
+    leader: leader as unknown as SessionSetup['leader'],
     messageLimits: { itemsMax: 100, payloadBytesMax: 1_000, bytesMax: 1_000 },
-    waitingBytesMax: 1_000,
-    port: () => ({}),
-    onClosed: () => undefined,
-  } as unknown as ConnectionSetup<ToClient>;
-  const peer = new ClientConnection(setup);
-  const receive = (type: number, out: ByteWriter): void =>
-    peer.onFrame({ type, header: {}, body: out.take(), incoming: null } as unknown as ReceivedFrame);
+  };
+  const deliver = (message: ToClient): Delivered => {
+    void session.deliver(message);
+    return 'accepted';
+  };
+  const self = {
+    offer: { receipts: deliver, outcomes: deliver, answer: deliver, welcome: deliver },
+    tell: { writable: () => void session.writable() },
+  };
+  const session: ClientConnection = new ClientConnection(self as unknown as ClientSessionRef, setup);
+  const receive = (type: number, out: ByteWriter): void => {
+    frames.push({ type, header: {}, body: out.take(), incoming: null } as unknown as ReceivedFrame);
+  };
   encodeClientHello({ client: 'c', token: 't' }, new ByteWriter(), receive);
+  void session.read();
   return {
     kinds,
-    sent,
-    deliver: (message: ToClient) => peer.deliver(message),
-    /** Whether the connection takes anything; with room it takes what has waited. */
-    setRoom: (has: boolean) => {
-      hasRoom = has;
-      if (has) peer.onWritable();
-    },
-    receiveMessage: (message: ClientMessage) => encodeClient(message, new ByteWriter(), receive),
+    written,
+    rooms,
+    port: ports[0] as PeerPort<ToClient>, // the hello has been read
+    receive: (message: ClientMessage) => encodeClient(message, new ByteWriter(), receive),
+    read: () => session.read(),
     inFlight: () => inFlight,
     /** The leader handles its messages. */
-    handled: () => {
-      for (const task of tasks.splice(0)) task();
+    handle: () => {
+      for (const run of handled.splice(0)) run();
+    },
+    fillOutbox: () => {
+      isFull = true;
+    },
+    emptyOutbox: async () => {
+      isFull = false;
+      makeRoom();
+      await Promise.resolve();
+    },
+    fillLeader: () => {
+      isLeaderFull = true;
+    },
+    emptyLeader: () => {
+      isLeaderFull = false;
+      for (const resolve of waiting.splice(0)) resolve();
     },
   };
 }
 
 const item = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, wantsOutcome: false };
+const ended = { state: 'done', reason: '', failure: undefined } as const;
 
 connections(
   'a request counts as in flight until its answer, a message without an answer until it is handled',
@@ -83,46 +119,83 @@ connections(
       { kind: 'submit', low: 0, items: [] },
     ];
     for (const message of unanswered) {
-      const { receiveMessage, inFlight, handled, kinds } = rig();
-      for (let i = 0; i < 10; i += 1) receiveMessage(message);
+      const { receive, read, inFlight, handle, kinds } = rig();
+      for (let i = 0; i < 10; i += 1) receive(message);
+      void read();
       assert.is(inFlight(), 10, message.kind);
-      handled();
+      handle();
       assert.is(inFlight(), 0, message.kind);
       assert.is(kinds.length, 10);
     }
-    const { receiveMessage, inFlight, handled } = rig();
-    receiveMessage({ kind: 'submit', low: 0, items: [item, { ...item, seq: 2 }] });
-    receiveMessage({ kind: 'call', call: 1, request: { kind: 'overview' } });
-    handled();
+    const { receive, read, inFlight, handle, port } = rig();
+    receive({ kind: 'submit', low: 0, items: [item, { ...item, seq: 2 }] });
+    receive({ kind: 'call', call: 1, request: { kind: 'overview' } });
+    void read();
+    handle();
     assert.is(inFlight(), 3, 'these are answered');
+    const receipt = { seq: 1, jobs: [7], lsn: 1, duplicate: false, refusal: undefined };
+    port.offer({ kind: 'receipts', items: [receipt] });
+    assert.is(inFlight(), 2);
   },
 );
 
-connections('an outcome without room is requested again later; a receipt is written at once', () => {
-  const { receiveMessage, inFlight, handled, deliver, sent, setRoom, kinds } = rig();
-  const ended = { state: 'done', reason: '', failure: undefined } as const;
-  const receipt = (seq: number) => ({ seq, jobs: [seq + 6], lsn: 1, duplicate: false, refusal: undefined });
-  receiveMessage({
-    kind: 'submit',
-    low: 0,
-    items: [1, 2].map((seq) => ({ ...item, seq, wantsOutcome: true })),
-  });
-  deliver({ kind: 'receipts', items: [receipt(1)] });
-  assert.is(inFlight(), 1);
-  assert.equal(sent.splice(0), [{ kind: 'receipts', items: [receipt(1)] }]);
-  setRoom(false);
-  const large = { ...ended, job: 7, result: 'x'.repeat(2_000) };
-  deliver({ kind: 'outcomes', items: [large] });
-  deliver({ kind: 'receipts', items: [receipt(2)] });
-  deliver({ kind: 'outcomes', items: [{ ...ended, job: 8, result: '1' }] });
-  assert.is(inFlight(), 0);
-  setRoom(true);
-  assert.equal(sent, [
-    { kind: 'outcomes', items: [large] },
-    { kind: 'receipts', items: [receipt(2)] },
-  ]);
-  handled();
-  assert.equal(kinds, ['submit', 'await'], 'the second outcome is requested again');
+connections('a session is full while its outbox is, and then reports that it is writable', async () => {
+  const { port, written, rooms, fillOutbox, emptyOutbox } = rig();
+  const outcomes = (job: number) => ({ kind: 'outcomes', items: [{ ...ended, job, result: '1' }] }) as const;
+  fillOutbox();
+  assert.is(port.offer(outcomes(7)), 'accepted');
+  assert.is(port.offer(outcomes(8)), 'full', 'the outbox is above its high mark');
+  assert.equal(rooms, []);
+  await emptyOutbox();
+  assert.equal(rooms, [port]);
+  assert.is(port.offer(outcomes(8)), 'accepted');
+  assert.is(port.offer(outcomes(9)), 'accepted');
+  assert.equal(written, [outcomes(7), outcomes(8), outcomes(9)]);
+});
+
+connections('a large message is cut, and its rest waits for room', async () => {
+  const { port, written, fillOutbox, emptyOutbox } = rig();
+  const result = 'x'.repeat(600_000);
+  const items = [1, 2, 3].map((job) => ({ ...ended, job, result }));
+  fillOutbox();
+  port.offer({ kind: 'outcomes', items });
+  const jobs = (): number[] =>
+    written.flatMap((message) => (message.kind === 'outcomes' ? message.items.map(({ job }) => job) : []));
+  assert.equal(jobs(), [1, 2], 'about a mebibyte');
+  await emptyOutbox();
+  assert.equal(jobs(), [1, 2, 3]);
+});
+
+connections('a client has a bounded number of unanswered calls at the leader', () => {
+  const { receive, read, kinds, port } = rig();
+  for (let call = 1; call <= 20; call += 1) receive({ kind: 'call', call, request: { kind: 'overview' } });
+  void read();
+  assert.is(kinds.length, 16);
+  port.offer({ kind: 'answer', call: 1, answer: { kind: 'count', count: 1 } });
+  assert.is(kinds.length, 17);
+});
+
+connections('a client that does not read is not read from', async () => {
+  const { receive, read, kinds, port, fillOutbox, emptyOutbox } = rig();
+  fillOutbox();
+  port.offer({ kind: 'outcomes', items: [{ ...ended, job: 7, result: '1' }] });
+  receive({ kind: 'heartbeat' });
+  void read();
+  assert.equal(kinds, []);
+  await emptyOutbox();
+  assert.equal(kinds, ['heartbeat']);
+});
+
+connections('a full mailbox of the leader holds back the next frame', async () => {
+  const { receive, read, kinds, fillLeader, emptyLeader } = rig();
+  fillLeader();
+  receive({ kind: 'submit', low: 0, items: [item] });
+  receive({ kind: 'heartbeat' });
+  const reading = read();
+  assert.equal(kinds, ['submit'], 'the second frame is not taken');
+  emptyLeader();
+  await reading;
+  assert.equal(kinds, ['submit', 'heartbeat']);
 });
 
 connections.run();

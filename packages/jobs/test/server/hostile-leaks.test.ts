@@ -144,7 +144,7 @@ hostile('a flood of wrong keys is refused; a right key from another address goes
   for (const code of await Promise.all(tries))
     assert.ok(['ERR_LEADER_REFUSED', 'ERR_LEADER_UNREACHABLE'].includes(code), code);
   assert.ok((await ann.submit(Echo, 1, { withinMs: 5_000 })).id);
-  assert.is(leader.connections, 1);
+  assert.is(await leader.connections(), 1);
 });
 
 hostile('a peer that stalls in the TLS handshake is cut off in time', async () => {

@@ -203,34 +203,39 @@ slow('a slow worker of the minimal dialect gets as many jobs as its credit', asy
   worker.destroy();
 });
 
-slow('a client that requests more than it reads is cut off with an event', async () => {
-  await using folder = await tempFolder();
-  const events: ListenerEvent[] = [];
-  await using leader = await startLeader({
-    dir: folder.path,
-    onFatal: fatal,
-    // Not by its deadline: by how much waits.
-    transportLimits: { writeMs: 600_000 },
-    onEvent: (event) => events.push(event),
-  });
-  const port = portOf(leader);
-  await using client = await connectClient({ address: { port } });
-  await client.submitAll(
-    Same,
-    Array.from({ length: 1_000 }, () => 'small'),
-  );
-  await using peer = new SlowPeer(port, 'client');
-  const connection = await peer.ready();
-  writeMessage(connection, (out, emit) => encodeClientHello({ client: 'slow', token: 't' }, out, emit));
-  await until(() => peer.frames.length > 0);
-  connection.pause();
-  const request = { kind: 'list', state: 'queued', after: 0, max: 1_000 } as const;
-  for (let call = 1; call <= 400; call += 1)
-    writeMessage(connection, (out, emit) => encodeClient({ kind: 'call', call, request }, out, emit));
-  await until(() => events.some((event) => event.kind === 'closed'));
-  const closed = events.find((event) => event.kind === 'closed');
-  assert.equal(closed?.kind === 'closed' && closed.reason, { kind: 'slow-reader' });
-  assert.is((await client.overview()).counts.queued, 1_000);
-});
+slow(
+  'a client that requests more than it reads gets no more answers and is cut off with an event',
+  async () => {
+    await using folder = await tempFolder();
+    const events: ListenerEvent[] = [];
+    await using leader = await startLeader({
+      dir: folder.path,
+      onFatal: fatal,
+      transportLimits: { writeMs: 1_500 },
+      onEvent: (event) => events.push(event),
+    });
+    const port = portOf(leader);
+    await using client = await connectClient({ address: { port } });
+    await client.submitAll(
+      Same,
+      Array.from({ length: 1_000 }, () => 'small'),
+    );
+    await using peer = new SlowPeer(port, 'client');
+    const connection = await peer.ready();
+    writeMessage(connection, (out, emit) => encodeClientHello({ client: 'slow', token: 't' }, out, emit));
+    await until(() => peer.frames.length > 0);
+    connection.pause();
+    const request = { kind: 'list', state: 'queued', after: 0, max: 1_000 } as const;
+    for (let call = 1; call <= 400; call += 1)
+      writeMessage(connection, (out, emit) => encodeClient({ kind: 'call', call, request }, out, emit));
+    const before = process.memoryUsage().heapUsed;
+    await until(() => events.some((event) => event.kind === 'closed'));
+    const grownMib = (process.memoryUsage().heapUsed - before) / MIB;
+    assert.ok(grownMib < WAITING_MIB_MAX, `${grownMib} MiB wait for it`);
+    const closed = events.find((event) => event.kind === 'closed');
+    assert.equal(closed?.kind === 'closed' && closed.reason, { kind: 'slow-reader' });
+    assert.is((await client.overview()).counts.queued, 1_000);
+  },
+);
 
 slow.run();

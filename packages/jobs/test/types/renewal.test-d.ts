@@ -4,9 +4,12 @@ import { IdentityStore } from '@troupe/transport';
 declare const leader: LeaderServer;
 declare const app: EmbeddedJobs;
 
-leader.renew({ identities: new IdentityStore([]), tls: { key: 'k', cert: 'c' } });
+export const renewed: Promise<void> = leader.renew({
+  identities: new IdentityStore([]),
+  tls: { key: 'k', cert: 'c' },
+});
 // @ts-expect-error keys come as a identities
-leader.renew({ keys: [] });
+void leader.renew({ keys: [] });
 
 export const failures: AttemptFailure[] = [];
 app.worker({ handlers: [], onFailure: (failure) => failures.push(failure) });

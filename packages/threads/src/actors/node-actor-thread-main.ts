@@ -15,7 +15,8 @@ const threads: SystemThreads = {
   },
 };
 
-createSystem({ ...settings, threads });
+// Long computation is what threads are for.
+createSystem({ ...settings, threads, warn: false });
 
 parentPort?.on('message', (message: ThreadMessage) => {
   if (message.kind === 'replaced') carrier?.replaced(message.ends, carrier.unpack(message.error) as Error);

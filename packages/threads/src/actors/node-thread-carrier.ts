@@ -15,8 +15,15 @@ import { ValueWriter } from '../value/value-writer.js';
 import { checkModule, DefinitionLoader } from './definition-loader.js';
 import { type LinkEnds, ThreadLink } from './node-thread-link.js';
 
-/** Turns of the event loop without a record before a thread sleeps. */
-const POLLS_MAX = 20;
+/**
+ * How long a thread looks for records before it sleeps. A time, not a count: a thread that was held up by
+ * others meanwhile sleeps at once. Longer where that finds records, shorter where it does not: there it only
+ * takes processor time from the thread that would write them.
+ */
+const POLL_MS_MAX = 0.1;
+const POLL_MS_MIN = 0.02;
+const LONGER = 1.5;
+const SHORTER = 0.7;
 /** Words of the shared memory: whether the main thread keeps the process alive, then one for each thread. */
 const HELD = 0;
 const SLEEPS = 16;
@@ -63,7 +70,9 @@ export class ThreadCarrier implements Threads {
   private isPolling = false;
   private isFlushDue = false;
   private isClosed = false;
-  private emptyPolls = 0;
+  /** When a record was last found. */
+  private lastReadAt = 0;
+  private pollMs = POLL_MS_MAX;
   private nextPlace = 0;
 
   constructor(spec: CarrierSpec, receiver: ThreadReceiver, onClose: () => Promise<void> | undefined) {
@@ -199,7 +208,7 @@ export class ThreadCarrier implements Threads {
   private readonly bellRang = (): void => this.poll();
 
   private poll(): void {
-    this.emptyPolls = 0;
+    this.lastReadAt = performance.now();
     Atomics.store(this.control, sleepsAt(this.self), 0);
     if (this.isPolling) return;
     this.isPolling = true;
@@ -210,20 +219,24 @@ export class ThreadCarrier implements Threads {
     if (this.isClosed) return;
     let hasRead = false;
     for (const peer of this.peers) if (peer?.link.read() === true) hasRead = true;
-    this.emptyPolls = hasRead ? 0 : this.emptyPolls + 1;
-    if (this.emptyPolls <= POLLS_MAX || !this.sleep()) setImmediate(this.readAll);
+    const now = performance.now();
+    if (hasRead) {
+      this.lastReadAt = now;
+      this.pollMs = Math.min(POLL_MS_MAX, this.pollMs * LONGER);
+    }
+    if (now - this.lastReadAt < this.pollMs || !this.sleep()) setImmediate(this.readAll);
   };
 
   /** False when a record came in the meantime. */
   private sleep(): boolean {
     const word = sleepsAt(this.self);
     Atomics.store(this.control, word, 1);
-    if (this.peers.some((peer) => peer?.link.hasUnread === true)) {
+    if (this.peers.some((peer) => peer?.link.hasWork === true)) {
       Atomics.store(this.control, word, 0);
-      this.emptyPolls = 0;
       return false;
     }
     this.isPolling = false;
+    this.pollMs = Math.max(POLL_MS_MIN, this.pollMs * SHORTER);
     if (this.self === 0) this.holdWhileOthersRun();
     else if (Atomics.compareExchange(this.control, HELD, 1, 0) === 1) this.wake(0);
     return true;

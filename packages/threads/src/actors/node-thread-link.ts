@@ -177,7 +177,7 @@ export class ThreadLink {
 
   private copy(record: Buffer): boolean {
     const { out } = this;
-    if (!out.begin(Math.max(LEAST_BYTES, record.length))) return false;
+    if (!out.begin(roomFor(record))) return false;
     out.bytes.set(record, out.at);
     out.commit(out.at + record.length);
     return true;
@@ -204,8 +204,13 @@ export class ThreadLink {
     else this.receiver.roomAgain(this.thread);
   }
 
-  get hasUnread(): boolean {
-    return !this.in.isEmpty;
+  /**
+   * A record is to be read, or one that waits has room. Asked before a sleep: the reader may have made room
+   * just before it could see that the writer waits for it, and does not wake it then.
+   */
+  get hasWork(): boolean {
+    const [first] = this.waiting;
+    return !this.in.isEmpty || (first !== undefined && this.out.begin(roomFor(first)));
   }
 
   /** Reads some records; false when there was nothing to do. */
@@ -314,6 +319,10 @@ export class ThreadLink {
   close(): void {
     this.port.close();
   }
+}
+
+function roomFor(record: Buffer): number {
+  return Math.max(LEAST_BYTES, record.length);
 }
 
 interface PostedRecord {

@@ -28,10 +28,21 @@ export class ShapeTable {
   readonly known: Shape[] = [];
   private root = new Shape([]);
   private lookups = 0;
+  /** Most objects of a stream have the same shape. */
+  private last = this.root;
 
   of(object: object): Shape {
+    const names = Object.keys(object);
+    const known = this.last.names;
+    let same = names.length === known.length ? 0 : -1;
+    while (same >= 0 && same < names.length) same = names[same] === known[same] ? same + 1 : -1;
+    if (same < 0) this.last = this.find(names);
+    return this.last;
+  }
+
+  private find(names: readonly string[]): Shape {
     let shape = this.root;
-    for (const name in object) if (Object.hasOwn(object, name)) shape = shape.with(name);
+    for (const name of names) shape = shape.with(name);
     return shape;
   }
 
@@ -49,9 +60,9 @@ export class ShapeTable {
     if (this.lookups % SHAPES_MAX !== 0) return false;
     const { known } = this;
     this.root = new Shape([]);
+    this.last = this.root;
     known.forEach((shape, number) => {
-      let again = this.root;
-      for (const name of shape.names) again = again.with(name);
+      const again = this.find(shape.names);
       again.number = number;
       known[number] = again;
     });

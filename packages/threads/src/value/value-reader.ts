@@ -2,13 +2,14 @@
 
 import { type AnyRef, Failure, type RemoteRef } from '@troupe/core';
 import { define, makeError } from './error-names.js';
+import { RecentTexts } from './recent-texts.js';
 import { TAG, VIEWS } from './tags.js';
 
 /** In the place of an item that an array does not have. */
 const HOLE = Symbol('hole');
 
-/** Texts that are read byte by byte. */
-const SHORT_TEXT = 12;
+/** Texts that are looked for among those read before. */
+const SHORT_TEXT = 16;
 
 /** Refs, as the reader of a system needs them. */
 export interface RefImports {
@@ -24,6 +25,7 @@ export class ValueReader {
   private shapes: (readonly string[])[] = [];
   private readonly refs: RefImports;
   private seen: object[] = [];
+  private readonly texts = new RecentTexts();
 
   constructor(refs: RefImports) {
     this.refs = refs;
@@ -186,10 +188,9 @@ export class ValueReader {
     const { bytes, at } = this;
     const length = bytes[at] as number;
     this.at = at + 1 + length;
-    if (length > SHORT_TEXT) return bytes.toString('latin1', at + 1, this.at);
-    let text = '';
-    for (let i = at + 1; i < this.at; i += 1) text += String.fromCharCode(bytes[i] as number);
-    return text;
+    return length > SHORT_TEXT
+      ? bytes.toString('latin1', at + 1, this.at)
+      : this.texts.at(bytes, at + 1, this.at);
   }
 
   private readText(): string {

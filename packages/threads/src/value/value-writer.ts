@@ -40,7 +40,9 @@ export class ValueWriter {
   private scratch: Buffer = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   private shapes: ShapeTable = new ShapeTable();
   private readonly refs: RefExports;
-  private readonly seen: object[] = [];
+  /** The objects of the present value, as far as `seenCount` says; the rest is of values before. */
+  private readonly seen: (object | undefined)[] = new Array<undefined>(SEARCHED_MAX + 1).fill(undefined);
+  private seenCount = 0;
   private seenLater: Map<object, number> | undefined = undefined;
   private transferred: readonly TransferListItem[] | undefined = undefined;
 
@@ -79,13 +81,14 @@ export class ValueWriter {
   writeValue(value: unknown, what: string, transferred?: readonly TransferListItem[]): boolean {
     const { at } = this;
     const knownShapes = this.shapes.known.length;
-    if (this.seen.length > 0) this.seen.length = 0;
-    this.seenLater = undefined;
+    this.seenCount = 0;
     this.transferred = transferred;
     try {
       this.write(value);
+      this.forgetSeen();
       return true;
     } catch (error) {
+      this.forgetSeen();
       this.at = at;
       this.shapes.forgetAfter(knownShapes);
       if (error === NO_ROOM) return false;
@@ -190,17 +193,34 @@ export class ValueWriter {
 
   /** A second occurrence is written as the number of the first. */
   private wasSeen(object: object): boolean {
-    const { seen } = this;
-    const before = this.seenLater === undefined ? seen.indexOf(object) : (this.seenLater.get(object) ?? -1);
+    const before = this.seenLater === undefined ? this.search(object) : (this.seenLater.get(object) ?? -1);
     if (before >= 0) {
       this.tag(TAG.again);
       this.int32(before);
       return true;
     }
-    seen.push(object);
-    if (this.seenLater !== undefined) this.seenLater.set(object, seen.length - 1);
-    else if (seen.length > SEARCHED_MAX) this.seenLater = new Map(seen.map((one, i) => [one, i]));
+    const number = this.seenCount;
+    this.seenCount = number + 1;
+    if (this.seenLater !== undefined) this.seenLater.set(object, number);
+    else this.keepForSearch(object, number);
     return false;
+  }
+
+  /** A payload is not kept alive by its writer. */
+  private forgetSeen(): void {
+    for (let i = Math.min(this.seenCount, SEARCHED_MAX + 1) - 1; i >= 0; i -= 1) this.seen[i] = undefined;
+    this.seenLater = undefined;
+    this.transferred = undefined;
+  }
+
+  private search(object: object): number {
+    for (let i = this.seenCount - 1; i >= 0; i -= 1) if (this.seen[i] === object) return i;
+    return -1;
+  }
+
+  private keepForSearch(object: object, number: number): void {
+    this.seen[number] = object;
+    if (number === SEARCHED_MAX) this.seenLater = new Map(this.seen.map((one, i) => [one as object, i]));
   }
 
   private writeFields(object: object): void {

@@ -142,7 +142,8 @@ function openListener(ctx: ProtocolContext<TcpListenerProtocol, State>): Listene
       }),
     onEvent: (event) => {
       options.onEvent?.(event);
-      if (event.kind === 'failed') self.tell.failed(event.error);
+      // Later errors concern single sockets.
+      if (event.kind === 'failed' && state.listener?.address == null) self.tell.failed(event.error);
     },
   });
 }

@@ -1,4 +1,4 @@
-import { JobFrameType } from './job-frame-type.js';
+import { JobFrameType } from '../wire/job-frame-type.js';
 
 /** Bounds of one message of a peer. */
 export interface MessageLimits {

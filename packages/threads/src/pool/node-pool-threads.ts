@@ -1,0 +1,168 @@
+// The threads of a pool on worker_threads: messages in batches, ends of tasks in shared memory. Hot path.
+
+import { availableParallelism } from 'node:os';
+import { nodeHost } from '@troupe/core';
+import { errorRecord } from '../thread/error-record.js';
+import { findBootModule } from '../thread/node-boot-module.js';
+import { ThreadStartError } from '../thread/thread-errors.js';
+import type { PoolWorker } from './machine/pool-worker.js';
+import { ThreadLink } from './node-thread-link.js';
+import { TaskCancelledError } from './pool-errors.js';
+import type { PoolSettings } from './pool-options.js';
+import type { ExecutorThreads, PoolPorts, PoolThreadReports } from './pool-ports.js';
+import type { PoolTask } from './pool-task.js';
+
+/** Turns of the event loop without news before the pool waits to be woken. */
+const POLLS = 32;
+
+export const nodePoolPorts: PoolPorts = {
+  host: nodeHost,
+  parallelism: availableParallelism(),
+  openThreads: (settings, reports) => new NodePoolThreads(settings, reports),
+  importModule: (url) => import(url) as Promise<Readonly<Record<string, unknown>>>, // a module namespace
+};
+
+class NodePoolThreads implements ExecutorThreads {
+  private readonly settings: PoolSettings;
+  private readonly reports: PoolThreadReports;
+  private readonly links = new Map<PoolWorker, ThreadLink>();
+  private readonly poolAwake = new SharedArrayBuffer(4);
+  private readonly awake = new Int32Array(this.poolAwake);
+  /** Links with tasks that are not sent yet. */
+  private touched: ThreadLink[] = [];
+  private polling = false;
+  private polls = 0;
+
+  constructor(settings: PoolSettings, reports: PoolThreadReports) {
+    this.settings = settings;
+    this.reports = reports;
+  }
+
+  start(worker: PoolWorker): void {
+    try {
+      const link = new ThreadLink(worker, {
+        boot: bootModule(worker.name),
+        poolAwake: this.poolAwake,
+        resourceLimits: this.settings.resourceLimits,
+        reports: this.reports,
+        onNews: () => this.onNews(),
+        onEnd: (error) => this.onEnd(worker, error),
+      });
+      this.links.set(worker, link);
+    } catch (error) {
+      throw error instanceof ThreadStartError ? error : new ThreadStartError(worker.name, error);
+    }
+  }
+
+  run(worker: PoolWorker, task: PoolTask): void {
+    const link = this.links.get(worker);
+    if (link?.add(task)) this.touched.push(link);
+  }
+
+  stage(worker: PoolWorker, task: PoolTask): void {
+    this.run(worker, task);
+  }
+
+  withdraw(worker: PoolWorker, task: PoolTask): boolean {
+    return this.links.get(worker)?.withdraw(task) ?? true;
+  }
+
+  cancel(worker: PoolWorker, task: PoolTask): void {
+    const link = this.links.get(worker);
+    link?.cancel(task);
+    const reason = errorRecord(new TaskCancelledError(task.name));
+    link?.post({ kind: 'cancel', slot: task.slot, tag: task.tag, reason });
+  }
+
+  end(worker: PoolWorker): void {
+    this.links.get(worker)?.terminate();
+  }
+
+  flush(): void {
+    const { touched } = this;
+    this.touched = [];
+    for (const link of touched) link.flush();
+    this.poll();
+  }
+
+  drain(worker: PoolWorker): void {
+    if (this.links.get(worker)?.drain()) this.reports.drained();
+  }
+
+  grantItems(worker: PoolWorker, { slot, tag }: PoolTask, count: number): void {
+    this.links.get(worker)?.post({ kind: 'items', slot, tag, count });
+  }
+
+  answerSubtask(worker: PoolWorker, id: number, error: Error | null, value: unknown): void {
+    const link = this.links.get(worker);
+    try {
+      link?.post({
+        kind: 'subtask-ended',
+        id,
+        error: error === null ? undefined : errorRecord(error),
+        value,
+      });
+    } catch (refusal) {
+      link?.post({ kind: 'subtask-ended', id, error: errorRecord(refusal), value: undefined });
+    }
+  }
+
+  /** A thread has rung: look at once, then a few turns more. */
+  private onNews(): void {
+    this.drainAll();
+    this.poll();
+  }
+
+  private onEnd(worker: PoolWorker, error: Error): void {
+    const link = this.links.get(worker);
+    // Its reports count, also if it ended right after them.
+    link?.drain();
+    this.reports.ended(worker, error);
+    this.links.delete(worker);
+    link?.close();
+    this.reports.drained();
+  }
+
+  private poll(): void {
+    this.polls = 0;
+    if (this.polling) return;
+    this.polling = true;
+    Atomics.store(this.awake, 0, 1);
+    setImmediate(this.turn);
+  }
+
+  private readonly turn = (): void => {
+    if (this.drainAll()) this.polls = 0;
+    else this.polls += 1;
+    if (this.polls > POLLS || this.isIdle()) this.sleep();
+    else setImmediate(this.turn);
+  };
+
+  /** Threads ring from now on. News that came meanwhile are not missed. */
+  private sleep(): void {
+    this.polling = false;
+    Atomics.store(this.awake, 0, 0);
+    for (const link of this.links.values()) {
+      link.hold(!link.isIdle);
+      if (link.hasNews) return this.poll();
+    }
+  }
+
+  private isIdle(): boolean {
+    for (const link of this.links.values()) if (!link.isIdle) return false;
+    return true;
+  }
+
+  private drainAll(): boolean {
+    let news = false;
+    for (const link of this.links.values()) if (link.drain()) news = true;
+    if (news) this.reports.drained();
+    return news;
+  }
+}
+
+/** The literal form of the URL is what bundlers look for. */
+function bootModule(thread: string): URL {
+  const beside = new URL('./node-pool-thread-main.js', import.meta.url);
+  return findBootModule(thread, { beside, entry: '@troupe/threads/pool-thread' });
+}

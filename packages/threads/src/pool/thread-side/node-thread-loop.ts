@@ -1,0 +1,367 @@
+// The loop of a pool thread. Hot path. One task at a time; between tasks the thread looks for more, a few
+// turns of its event loop long, then sleeps until it is woken.
+
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { errorOf, errorRecord } from '../../thread/error-record.js';
+import { findNotCloneable } from '../../thread/find-not-cloneable.js';
+import { NotCloneableError } from '../../thread/thread-errors.js';
+import { transferListOf } from '../../value/transfer.js';
+import { runInTask } from '../current-task.js';
+import {
+  type FromThread,
+  type KnownError,
+  type PoolThreadData,
+  TASK_ELEMENTS,
+  type ToThread,
+  WANTS_PROGRESS,
+} from '../memory/thread-messages.js';
+import {
+  AWAKE,
+  BLOCKED,
+  LOOPING,
+  PORTED,
+  RESULT_FALSE,
+  RESULT_NULL,
+  RESULT_NUMBER,
+  RESULT_PORTED,
+  RESULT_TRUE,
+  RESULT_UNDEFINED,
+  SENT,
+  SLEEP,
+  ThreadWords,
+} from '../memory/thread-words.js';
+import { TaskUnknownError } from '../pool-errors.js';
+import type { TaskTarget } from '../pool-task.js';
+import type { TaskCall } from '../task-modules.js';
+import { STREAM_AHEAD } from '../task-stream.js';
+import { findFunction, isAsyncIterable, isThenable, type TaskFunction } from './find-function.js';
+import { type TaskSurroundings, ThreadTask } from './thread-task.js';
+
+/** Turns of the event loop without a task before the thread sleeps. */
+const POLLS = 32;
+/** Tasks in one turn of the event loop, so that streams and timers of the thread go on. */
+const TASKS_PER_TURN = 256;
+
+interface DefinedFunction {
+  readonly target: TaskTarget;
+  run: TaskFunction | undefined;
+}
+
+type OpenSubtask = { resolve(value: unknown): void; reject(error: Error): void };
+
+export class ThreadLoop implements TaskSurroundings {
+  readonly thread: string;
+  private readonly words: ThreadWords;
+  private readonly shared: Int32Array;
+  private readonly poolAwake: Int32Array;
+  private readonly port: MessagePort;
+  private readonly functions: DefinedFunction[] = [];
+  /** Arrays of tasks as they arrived, and the place in the first. */
+  private inbox: (readonly unknown[])[] = [];
+  private inboxAt = 0;
+  private seen = 0;
+  private published = 0;
+  private ported = 0;
+  private polls = 0;
+  private scheduled = false;
+  private running: ThreadTask | undefined;
+  private subtasks = new Map<number, OpenSubtask>();
+  private subtaskId = 0;
+
+  constructor(data: PoolThreadData) {
+    this.thread = data.name;
+    this.words = new ThreadWords(data.memory);
+    this.shared = this.words.words;
+    this.poolAwake = new Int32Array(data.poolAwake);
+    this.port = data.port;
+    parentPort?.on('message', () => this.wake());
+  }
+
+  start(): void {
+    parentPort?.postMessage('up');
+    this.pump();
+  }
+
+  // --- what a running task uses ---
+
+  isCancelled(task: ThreadTask): boolean {
+    return this.words.isCancelled(task.slot, task.tag);
+  }
+
+  progress({ slot, tag }: ThreadTask, value: unknown): void {
+    this.report({ kind: 'progress', slot, tag, value });
+    this.wakePool();
+  }
+
+  submit(
+    { slot, tag }: ThreadTask,
+    { target, options }: TaskCall,
+    args: readonly unknown[],
+  ): Promise<unknown> {
+    this.subtaskId += 1;
+    const id = this.subtaskId;
+    const { priority, withinMs, transfer } = options;
+    const { module, export: name } = target;
+    return new Promise((resolve, reject) => {
+      this.report(
+        { kind: 'subtask', slot, tag, id, module, export: name, args, priority, withinMs },
+        transfer,
+      );
+      this.subtasks.set(id, { resolve, reject });
+      this.wakePool();
+    });
+  }
+
+  // --- the loop ---
+
+  private wake(): void {
+    Atomics.store(this.shared, SLEEP, AWAKE);
+    this.polls = 0;
+    if (this.running !== undefined) {
+      this.receive();
+      this.sleepInLoop();
+    } else if (!this.scheduled) this.pump();
+  }
+
+  /** At most one turn is scheduled, and none while a task runs: a second one would begin a second task. */
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(this.turn);
+  }
+
+  private readonly turn = (): void => {
+    this.scheduled = false;
+    this.pump();
+  };
+
+  private pump(): void {
+    for (let count = 0; count < TASKS_PER_TURN; count += 1) {
+      if (this.inbox.length === 0) this.receive();
+      const batch = this.inbox[0];
+      if (batch === undefined) return this.idle();
+      const at = this.inboxAt;
+      this.inboxAt += TASK_ELEMENTS;
+      if (this.inboxAt >= batch.length) {
+        this.inbox.shift();
+        this.inboxAt = 0;
+      }
+      if (this.begin(batch, at) === 'pending') return this.sleepInLoop();
+    }
+    this.schedule();
+  }
+
+  private idle(): void {
+    this.polls += 1;
+    if (this.polls <= POLLS) {
+      this.schedule();
+      return;
+    }
+    // Here, in a turn of its own, no reaction of a promise is left behind. The thread blocks only if
+    // nothing but its own port keeps its event loop alive: sockets, timers and output of the tasks go on
+    // otherwise.
+    this.polls = 0;
+    if (process.getActiveResourcesInfo().length > 1) return this.sleepInLoop();
+    Atomics.store(this.shared, SLEEP, BLOCKED);
+    Atomics.wait(this.shared, SENT, this.seen);
+    Atomics.store(this.shared, SLEEP, AWAKE);
+    this.pump();
+  }
+
+  /** The next message wakes the loop. One that came meanwhile is handled now. */
+  private sleepInLoop(): void {
+    for (;;) {
+      Atomics.store(this.shared, SLEEP, LOOPING);
+      if (Atomics.load(this.shared, SENT) === this.seen) return;
+      Atomics.store(this.shared, SLEEP, AWAKE);
+      if (this.running === undefined) {
+        this.schedule();
+        return;
+      }
+      this.receive();
+    }
+  }
+
+  private receive(): void {
+    const sent = Atomics.load(this.shared, SENT);
+    while (this.seen !== sent) {
+      const received = receiveMessageOnPort(this.port) as { message: ToThread } | undefined;
+      if (received === undefined) return;
+      this.seen = (this.seen + 1) | 0;
+      this.polls = 0;
+      this.accept(received.message);
+    }
+  }
+
+  private accept(message: ToThread): void {
+    if (!('kind' in message)) {
+      this.inbox.push(message);
+      return;
+    }
+    switch (message.kind) {
+      case 'define':
+        this.functions[message.id] = { target: message, run: undefined };
+        return;
+      case 'cancel':
+        if (this.isRunning(message)) this.running?.abort(errorOf(message.reason));
+        return;
+      case 'items':
+        if (this.isRunning(message)) this.running?.grant(message.count);
+        return;
+      case 'subtask-ended': {
+        const open = this.subtasks.get(message.id);
+        this.subtasks.delete(message.id);
+        if (message.error === undefined) open?.resolve(message.value);
+        else open?.reject(errorOf(message.error));
+        return;
+      }
+      default:
+        message satisfies never;
+    }
+  }
+
+  private isRunning({ slot, tag }: { readonly slot: number; readonly tag: number }): boolean {
+    return this.running?.slot === slot && this.running.tag === tag;
+  }
+
+  // --- one task ---
+
+  private begin(batch: readonly unknown[], at: number): 'pending' | 'done' {
+    // The five elements are written by NodePoolThreads.
+    const defined = this.functions[batch[at] as number]!;
+    const slot = batch[at + 1] as number;
+    const tag = batch[at + 2] as number;
+    if (!this.words.claim(slot, tag)) return 'done';
+    const wantsProgress = ((batch[at + 3] as number) & WANTS_PROGRESS) !== 0;
+    const args = batch[at + 4] as readonly unknown[];
+    const task = new ThreadTask(this, { name: defined.target.export, slot, tag, wantsProgress });
+    this.running = task;
+    if (defined.run !== undefined) return this.call(task, defined.run, args);
+    findFunction(defined.target, importModule).then(
+      (run) => {
+        defined.run = run;
+        if (this.call(task, run, args) === 'done') this.goOn();
+      },
+      (error) => this.endLater(task, error, 'unknown-task'),
+    );
+    return 'pending';
+  }
+
+  private call(task: ThreadTask, run: TaskFunction, args: readonly unknown[]): 'pending' | 'done' {
+    let value: unknown;
+    try {
+      value = runInTask(task, run, args);
+    } catch (error) {
+      this.threw(task, error, 'code');
+      return 'done';
+    }
+    if (typeof value === 'object' && value !== null) {
+      if (isThenable(value)) {
+        value.then(
+          (result) => this.settled(task, result),
+          (error) => this.endLater(task, error, 'code'),
+        );
+        return 'pending';
+      }
+      if (isAsyncIterable(value)) {
+        this.stream(task, value);
+        return 'pending';
+      }
+    }
+    this.returned(task, value);
+    return 'done';
+  }
+
+  private settled(task: ThreadTask, result: unknown): void {
+    if (isAsyncIterable(result)) this.stream(task, result);
+    else {
+      this.returned(task, result);
+      this.goOn();
+    }
+  }
+
+  private endLater(task: ThreadTask, error: unknown, known: KnownError): void {
+    this.threw(task, error, known);
+    this.goOn();
+  }
+
+  private goOn(): void {
+    Atomics.store(this.shared, SLEEP, AWAKE);
+    this.pump();
+  }
+
+  private stream(task: ThreadTask, items: AsyncIterable<unknown>): void {
+    runInTask(task, this.sendItems, [task, items] as const).then(
+      () => this.settled(task, undefined),
+      (error) => this.endLater(task, error, 'code'),
+    );
+  }
+
+  /** Items in order, at most `STREAM_AHEAD` beyond the consumer; cancelled, the iterable is closed. */
+  private readonly sendItems = async (task: ThreadTask, items: AsyncIterable<unknown>): Promise<void> => {
+    const { slot, tag } = task;
+    task.itemsGranted += STREAM_AHEAD;
+    this.report({ kind: 'stream', slot, tag });
+    for await (const value of items) {
+      if (task.cancelled) return;
+      this.report({ kind: 'item', slot, tag, value }, transferListOf(value));
+      this.wakePool();
+      task.itemsGranted -= 1;
+      while (task.itemsGranted <= 0 && !task.cancelled) await task.granted();
+      if (task.cancelled) return;
+    }
+  };
+
+  // --- reports ---
+
+  private returned(task: ThreadTask, value: unknown): void {
+    const kind = inlineKind(value);
+    if (kind === RESULT_PORTED) {
+      try {
+        this.report({ kind: 'returned', slot: task.slot, value }, transferListOf(value));
+      } catch (error) {
+        return this.threw(task, findNotCloneable(value, 'the result', error), 'not-cloneable');
+      }
+    }
+    this.end(task, kind, kind === RESULT_NUMBER ? (value as number) : 0);
+  }
+
+  private threw(task: ThreadTask, error: unknown, known: KnownError): void {
+    const own = known === 'code' && error instanceof NotCloneableError ? 'not-cloneable' : known;
+    const kept = own !== 'code' || !(error instanceof TaskUnknownError) ? own : 'unknown-task';
+    this.report({ kind: 'threw', slot: task.slot, error: errorRecord(error), known: kept });
+    this.end(task, RESULT_PORTED, 0);
+  }
+
+  private end({ slot }: ThreadTask, kind: number, number: number): void {
+    this.running = undefined;
+    this.words.publish(this.published, slot, kind, number);
+    this.published = (this.published + 1) | 0;
+    this.wakePool();
+  }
+
+  private report(message: FromThread, transfer?: Parameters<MessagePort['postMessage']>[1]): void {
+    this.port.postMessage(message, transfer);
+    this.ported = (this.ported + 1) | 0;
+    Atomics.store(this.shared, PORTED, this.ported);
+  }
+
+  /** One message wakes the pool, however many reports it finds then. */
+  private wakePool(): void {
+    if (Atomics.load(this.poolAwake, 0) === 0 && Atomics.exchange(this.poolAwake, 0, 1) === 0) {
+      parentPort?.postMessage('news');
+    }
+  }
+}
+
+function inlineKind(value: unknown): number {
+  if (value === undefined) return RESULT_UNDEFINED;
+  if (typeof value === 'number') return RESULT_NUMBER;
+  if (value === null) return RESULT_NULL;
+  if (typeof value === 'boolean') return value ? RESULT_TRUE : RESULT_FALSE;
+  return RESULT_PORTED;
+}
+
+function importModule(url: string): Promise<Readonly<Record<string, unknown>>> {
+  return import(url) as Promise<Readonly<Record<string, unknown>>>; // a module namespace
+}
