@@ -22,6 +22,7 @@ const tasks = {
   tidy: () => runScript('scripts/tidy.mjs'),
   reference: () => runScript('scripts/reference.mjs'),
   unused: () => runScript('scripts/unused.mjs'),
+  runtimes: () => runScript('scripts/runtimes.mjs'),
   pack: () => runScript('scripts/pack.mjs'),
   test: () => runScript('scripts/test.mjs'),
 };

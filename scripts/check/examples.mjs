@@ -34,7 +34,10 @@ function example(name, output) {
 export async function runExample({ source, script }, timeoutMs) {
   if (!existsSync(join(root, script))) return { code: 1, seconds: 0, output: `${script} was not built\n` };
   const limitMs = directivesOf(source).timeoutMs ?? timeoutMs;
-  const { code, output, timedOut, seconds } = await runLimited([script], { cwd: root, timeoutMs: limitMs });
+  const { code, output, timedOut, seconds } = await runLimited(process.execPath, [script], {
+    cwd: root,
+    timeoutMs: limitMs,
+  });
   if (timedOut) return { code: 1, seconds, output: `${output}\nnot finished after ${limitMs / 1000} s\n` };
   return { code: code ?? 1, seconds, output: code === 0 ? output : `${output}\nexit code ${code}\n` };
 }

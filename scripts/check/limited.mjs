@@ -1,4 +1,4 @@
-// A Node program with a time limit, in a process group of its own, so that nothing it started outlives it.
+// A program with a time limit, in a process group of its own, so that nothing it started outlives it.
 import { spawn } from 'node:child_process';
 
 /**
@@ -23,14 +23,14 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
 }
 
 /**
- * @param {string[]} args of node
+ * @param {string} program @param {string[]} args
  * @param {{ cwd: string, timeoutMs: number }} options
  * @returns {Promise<Ending>}
  */
-export function runLimited(args, { cwd, timeoutMs }) {
+export function runLimited(program, args, { cwd, timeoutMs }) {
   return new Promise((resolve) => {
     const startedAt = performance.now();
-    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     const pid = child.pid ?? 0;
     if (pid !== 0) groups.add(pid);
     let output = '';

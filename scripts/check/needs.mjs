@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process';
  */
 const PROBES = {
   faketime: ['faketime', '--version'],
+  node: ['node', '--version'],
   flock: ['flock', '--version'],
   'pid-namespaces': ['unshare', '--user', '--map-root-user', '--pid', '--fork', 'true'],
   postgresql: ['initdb', '--version'],

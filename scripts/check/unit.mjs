@@ -29,6 +29,7 @@ const childScript = fileURLToPath(new URL('unit-child.mjs', import.meta.url));
  * @property {string} root
  * @property {number} timeoutMs per file, unless the file asks for another
  * @property {number} parallel
+ * @property {readonly [string, ...string[]]} [command] runs a module; this Node, unless given
  * @property {(result: FileResult) => void} onResult
  * @property {(file: TestFile) => void} [onStart]
  */
@@ -74,8 +75,11 @@ async function runFile(file, reportPath, options) {
   const { needs, timeoutMs = options.timeoutMs } = directivesOf(file.source);
   const missing = missingNeeds(needs).join('; ');
   if (missing !== '') return notRun(file, needs, missing);
-  const args = ['--enable-source-maps', childScript, file.path, reportPath];
-  const ending = await runLimited(args, { cwd: options.root, timeoutMs });
+  const [program, ...args] = options.command ?? [process.execPath, '--enable-source-maps'];
+  const ending = await runLimited(program, [...args, childScript, file.path, reportPath], {
+    cwd: options.root,
+    timeoutMs,
+  });
   const report = readReport(reportPath);
   const problem = problemOf(ending, report, timeoutMs) ?? suiteProblems(file.source)[0]?.text;
   const failedTests = report === undefined ? 0 : report.total - report.passed;

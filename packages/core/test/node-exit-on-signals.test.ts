@@ -1,4 +1,4 @@
-// timeout: 120s
+// timeout: 120s, needs: node
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -91,7 +91,7 @@ export function addLeader(program: Command, context: CommandContext): void {
       ]),
     )
     .option('--allow-network-fs', 'use a folder on a network file system all the same')
-    .option('-v, --verbose', 'print connections and refusals')
+    .option('-v, --verbose', 'print connections, refusals and the tree of actors')
     .action((flags: Flags, command: Command) => {
       const isGiven = (name: keyof Flags): boolean => command.getOptionValueSource(name) === 'cli';
       const config = flags.config === undefined ? {} : readLeaderConfig(flags.config);
@@ -157,11 +157,19 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
   printResult(context, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
     `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
   ]);
+  printTree(terminal, flags, leader);
   onReload(() => void reload(context, flags, leader));
   const signal = await untilSignal();
+  printTree(terminal, flags, leader);
   if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
   await leader.close({ withinMs: flags.drainWithin });
   printResult(context, flags, { kind: 'stopped' }, ['leader stopped']);
+}
+
+/** At the start, and with the connections of the moment at the end. */
+function printTree(terminal: Terminal, flags: Flags, leader: LeaderServer): void {
+  if (flags.verbose !== true) return;
+  for (const line of leader.tree().trimEnd().split('\n')) terminal.err(`leader: ${line}`);
 }
 
 /** Reads keys and certificates from their files again. A file that cannot be read changes nothing. */

@@ -1,3 +1,4 @@
+// needs: node
 // Bundlers, minifiers and a strict CSP may not break ref classes, which are copied from their own text.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

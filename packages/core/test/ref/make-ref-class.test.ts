@@ -1,3 +1,4 @@
+// needs: node
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createSystem, defineActor } from '@troupe/core';

@@ -1,3 +1,4 @@
+// needs: node
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createTestSystem } from '@troupe/core/testing';

@@ -87,6 +87,10 @@ export interface ClientArgs {
   readonly leader: LeaderForClients;
   /** Large files are read while they are sent. */
   readonly streams?: boolean | undefined;
+  /** The name of its actor. Default: a number behind `client`. */
+  readonly actor?: string | undefined;
+  /** The actors of its system as text. */
+  readonly tree?: (() => string) | undefined;
   /** The client has ended: its connection may end. */
   readonly onEnded?: (() => void) | undefined;
 }
@@ -99,7 +103,7 @@ export interface SpawnedClient {
 }
 
 export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): SpawnedClient {
-  const { name, host, tag, streams } = args;
+  const { name, host, tag, streams, tree = () => '' } = args;
   // Identifies the numbering of its submits.
   const token = Math.floor(host.random() * 2 ** 52).toString(36);
   const link: ClientLink = { port: undefined, ended: false };
@@ -108,8 +112,8 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
   const self = (): ActorRef<typeof ClientActor> => ref;
   const effects = effectsOf(self, link, table, args);
   const machine = new ClientMachine({ client: name, token, tag, effects });
-  const ref = spawn(ClientActor, { args: { machine, link } });
-  const client = new Client({ host, streams, table, calls: ref.tell });
+  const ref = spawn(ClientActor, { args: { machine, link }, name: args.actor });
+  const client = new Client({ host, streams, tree, table, calls: ref.tell });
   return { client, ref, end: (error) => effects.ended(error) };
 }
 

@@ -49,6 +49,7 @@ export interface ClientSetup {
   readonly table: CallTable;
   /** Large files are read while they are sent. */
   readonly streams?: boolean | undefined;
+  readonly tree: () => string;
 }
 
 /**
@@ -257,6 +258,11 @@ export class Client implements JobOperations, AsyncDisposable {
   async purge(ids: readonly string[], options: WaitOptions = {}): Promise<number> {
     checkOptions('purge', options, WAIT_OPTIONS);
     return this.admin.redriveOrPurge('purge', this.numbersOf(ids), options);
+  }
+
+  /** The actors of this client's system as text, for an operator. */
+  tree(): string {
+    return this.setup.tree();
   }
 
   /** Unanswered submits may or may not have been accepted. */

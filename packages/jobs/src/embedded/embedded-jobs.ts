@@ -97,6 +97,7 @@ export class EmbeddedJobs implements AsyncDisposable {
     checkOptions('client', options, { name: plainName(100) });
     const { client, end } = spawnClient(this.spawn as ActorSystem['spawn'], {
       name: options.name ?? 'app',
+      tree: () => this.tree(),
       tag: this.tag,
       host: this.host,
       leader: routePeerMessages(this.leader.tell),
@@ -130,6 +131,11 @@ export class EmbeddedJobs implements AsyncDisposable {
         await this.drainWorker(ref, withinMs);
       },
     };
+  }
+
+  /** All actors as text, for an operator. */
+  tree(): string {
+    return this.system.tree();
   }
 
   /** Counts, tables, quotas, workers and the log, as of now. */

@@ -1,4 +1,4 @@
-import { type ActorRef, type ActorSystem, createSystem, type Host } from '@troupe/core';
+import { type ActorRef, type ActorSystem, createSystem, type Host, type Middleware } from '@troupe/core';
 import type { WalEvent, WalOptions } from '@troupe/wal';
 import type { OpenJournal } from '../journal/journal.js';
 import { logWalEvent } from '../journal/wal-event-log.js';
@@ -25,6 +25,8 @@ export interface LeaderStartOptions {
   readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
   /** Called for every event of jobs and workers, in the leader's turn: it must be quick. */
   readonly observe?: JobsObserver | undefined;
+  /** Of its actor system: telemetry, logging. */
+  readonly middleware?: readonly Middleware[] | undefined;
 }
 
 export interface SpawnedLeader {
@@ -38,11 +40,11 @@ export interface SpawnedLeader {
  */
 export function spawnLeader(
   name: string,
-  { dir, journal, limits, times, wal, observe }: LeaderStartOptions,
+  { dir, journal, limits, times, wal, observe, middleware }: LeaderStartOptions,
   host: Host,
   onFatal: (error: Error) => void,
 ): SpawnedLeader {
-  const system = createSystem({ name, host, supervise: { decide: () => 'escalate' } });
+  const system = createSystem({ name, host, middleware, supervise: { decide: () => 'escalate' } });
   const onEvent = (event: WalEvent): void => {
     logWalEvent(host, event);
     wal?.onEvent?.(event);

@@ -30,7 +30,7 @@ const codec: RoleCodec<ClientHello, ClientMessage, ToClient> = {
 export async function connectClient(options: ConnectClientOptions): Promise<Client> {
   checkOptions('connectClient', options, KNOWN, ['address']);
   const { name = 'client', host = nodeHost } = options;
-  const system = createSystem({ name: 'client', host });
+  const system = createSystem({ name: 'client', host, middleware: options.middleware });
   // Set before the first event: no event fires before this function awaits.
   const actor: { ref?: ActorRef<typeof ClientActor> } = {};
   const connection = new LeaderConnection(system, options, name, codec, {
@@ -42,6 +42,8 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
     name,
     host,
     streams: true,
+    actor: 'client',
+    tree: () => system.tree(),
     leader: {
       helloClient: ({ hello, port }) => connection.open(hello, port),
       fromClient: ({ message, port }) => connection.write(message, port),

@@ -1,5 +1,5 @@
-import type { Host } from '@troupe/core';
-import { callback, number, type OptionRule, object, oneOf } from '@troupe/core/option-check';
+import type { Host, Middleware } from '@troupe/core';
+import { anything, callback, number, type OptionRule, object, oneOf } from '@troupe/core/option-check';
 import {
   type Address,
   type CloseReason,
@@ -33,6 +33,8 @@ export interface DialOptions {
   readonly transportLimits?: Partial<TransportLimits> | undefined;
   /** Receives events of the connection. */
   readonly onEvent?: ((event: DialerEvent) => void) | undefined;
+  /** Of its actor system: telemetry, logging. */
+  readonly middleware?: readonly Middleware[] | undefined;
   /** Clock, chance and log. Default: this Node process. */
   readonly host?: Host | undefined;
   /** Sockets. Default: those of Node. */
@@ -48,6 +50,8 @@ export const DIAL_CHECKS = {
   backoff: object,
   transportLimits: object,
   onEvent: callback,
+  // The system checks it.
+  middleware: anything,
   host: object,
   net: object,
 } satisfies Readonly<Record<keyof DialOptions, OptionRule>>;

@@ -49,7 +49,7 @@ const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag };
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
   checkOptions('startWorker', options, KNOWN, ['address', 'name', 'handlers']);
   const { name, handlers, onFailure, onStale, host = nodeHost } = options;
-  const system = createSystem({ name: 'worker', host });
+  const system = createSystem({ name: 'worker', host, middleware: options.middleware });
   const actor: { ref?: ActorRef<typeof WorkerActor> } = {};
   const heartbeat = heartbeatOf(options);
   const connection = new LeaderConnection(system, options, name, codecOf(heartbeat), {
@@ -74,6 +74,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
         fromWorker: ({ message, port }) => connection.write(message, port),
       },
     },
+    name: 'worker',
   });
   const worker = new RemoteWorker(system, actor.ref, () => {
     heartbeat?.close();
@@ -98,6 +99,11 @@ export class RemoteWorker implements AsyncDisposable {
     this.system = system;
     this.ref = ref;
     this.disconnect = disconnect;
+  }
+
+  /** The actors of this worker as text, for an operator. */
+  tree(): string {
+    return this.system.tree();
   }
 
   /** Attempts that run now. */

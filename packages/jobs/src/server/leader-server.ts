@@ -174,6 +174,11 @@ export class LeaderServer implements AsyncDisposable {
     return this.bound as Address;
   }
 
+  /** The actors of this leader as text, for an operator. */
+  tree(): string {
+    return this.system.tree();
+  }
+
   /** Connections whose handshake is done. */
   async connections(): Promise<number> {
     return this.listener === undefined ? 0 : this.system.ask(this.listener).connections();

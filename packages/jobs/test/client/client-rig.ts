@@ -26,7 +26,7 @@ export class ClientRig {
         ended: (error) => table.ended(error),
       },
     });
-    this.client = new Client({ host, table, calls: this.machine });
+    this.client = new Client({ host, table, calls: this.machine, tree: () => '' });
   }
 
   welcome(outstandingMax = 2): void {

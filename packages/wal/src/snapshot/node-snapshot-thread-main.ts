@@ -12,11 +12,15 @@ import type { Fold, FoldModule } from './state-fold.js';
 
 const { dir, fold: where } = workerData as ThreadData; // SnapshotThreadHandle passes it
 
-try {
-  waitForRequest(await importFold(where));
-} catch (error) {
-  reply({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
-}
+// Without a top-level await: bundlers minify this file as a script.
+importFold(where)
+  .then(waitForRequest)
+  .catch((error: unknown) => {
+    reply({
+      kind: 'failed',
+      reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+  });
 
 /** Listens only between requests: a lost callback lets the thread end, which fails its snapshot. */
 function waitForRequest(fold: Fold): void {

@@ -18,7 +18,7 @@ export class SimulatedDisk {
   private readonly durableNames = new Map<string, SimulatedFile>();
   private unsynced: NameChange[] = [];
 
-  /** A disk with these files, durable. A file is copied when the disk changes it; the caller leaves it alone. */
+  /** A disk with these files, durable. A file is copied when the disk changes it; the caller leaves it. */
   static withFiles(files: ReadonlyMap<string, Uint8Array>): SimulatedDisk {
     const disk = new SimulatedDisk();
     for (const [name, bytes] of files) {

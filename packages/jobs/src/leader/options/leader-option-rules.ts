@@ -1,4 +1,12 @@
-import { callback, type OptionRule, object, options, text, wholeNumber } from '@troupe/core/option-check';
+import {
+  anything,
+  callback,
+  type OptionRule,
+  object,
+  options,
+  text,
+  wholeNumber,
+} from '@troupe/core/option-check';
 import { YEAR_MS } from '../../option-check.js';
 import { type LeaderLimits, type LeaderTimes, PAYLOAD_BYTES_MAX } from './leader-limits.js';
 
@@ -44,5 +52,7 @@ export const LEADER_OPTION_RULES = {
   wal: object,
   onFatal: callback,
   observe: callback,
+  // The system checks it.
+  middleware: anything,
   host: object,
 };

@@ -1,0 +1,85 @@
+// npm run runtimes: the project on other runtimes, through bundlers and under other compilers.
+//   npm run runtimes                        everything: Node 22 and 24 run all tests, which takes a while
+//   npm run runtimes -- --only bun,deno     only these
+//   npm run runtimes -- --filter core       only the tests whose path contains this
+// The runtimes come from the npm registry, into .runtimes; what cannot be had is skipped with a printed reason.
+import { parseArgs } from 'node:util';
+import { build } from './build.mjs';
+import { packAll, packages, packFolder, tryPackage } from './check/packs.mjs';
+import { Tally } from './check/tally.mjs';
+import { selectTests } from './check/test-files.mjs';
+import { runUnit } from './check/unit.mjs';
+import { bundlers, tryBundler } from './runtimes/bundlers.mjs';
+import { tryOldestCompiler, tryRequire } from './runtimes/packed-packages.mjs';
+import { provide } from './runtimes/provide.mjs';
+import { isForRuntime, runtimes } from './runtimes/runtimes.mjs';
+import { root } from './workspace.mjs';
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, filter: { type: 'string' } } });
+const wanted = values.only?.split(',');
+const tally = new Tally();
+
+await main();
+process.exitCode = tally.end();
+
+async function main() {
+  if (!(await check('build', () => build([])))) return;
+  for (const runtime of runtimes) if (isWanted(runtime.name)) await testRuntime(runtime);
+  const folder = packFolder();
+  try {
+    if (!(await check('pack', () => packAll(folder)))) return;
+    for (const name of packages())
+      if (!(await check(`unpack ${name}`, () => tryPackage(folder, name)))) return;
+    for (const bundler of bundlers)
+      if (isWanted(bundler.name)) await provided(bundler, (at) => tryBundler(bundler, at, folder));
+    if (isWanted('typescript'))
+      await provided({ name: 'typescript', spec: 'typescript@5.7' }, (at) => tryOldestCompiler(at, folder));
+    if (isWanted('require'))
+      await provided({ name: 'require', spec: 'node@24' }, (at) => tryRequire(at, folder));
+  } finally {
+    folder.remove();
+  }
+}
+
+/** @param {string} name */
+function isWanted(name) {
+  return wanted === undefined || wanted.includes(name);
+}
+
+/** @param {string} name @param {() => Promise<import('./command.mjs').Outcome>} work */
+async function check(name, work) {
+  const startedAt = performance.now();
+  const { code, output } = await work();
+  const seconds = (performance.now() - startedAt) / 1000;
+  tally.add(name, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, seconds, output });
+  return code === 0;
+}
+
+/**
+ * @param {{ name: string, spec: string }} thing @param {(folder: string) => Promise<import('./command.mjs').Outcome>} work
+ */
+async function provided({ name, spec }, work) {
+  const { folder, problem } = await provide(spec);
+  if (folder === undefined) return tally.skip(name, problem);
+  await check(name, () => work(folder));
+}
+
+/** @param {import('./runtimes/runtimes.mjs').Runtime} runtime */
+async function testRuntime(runtime) {
+  const { folder, problem } = await provide(runtime.spec);
+  if (folder === undefined) return tally.skip(runtime.name, problem);
+  const files = selectTests(values.filter === undefined ? [] : [values.filter]).filter((file) =>
+    isForRuntime(runtime, file),
+  );
+  await runUnit(files, {
+    root,
+    timeoutMs: 120_000,
+    parallel: 2,
+    command: runtime.command(folder),
+    onResult: (result) => {
+      const name = `${runtime.name} ${result.name}`;
+      if (result.missing !== undefined) tally.skip(name, `it needs ${result.missing}`);
+      else tally.add(name, result, { quiet: true });
+    },
+  });
+}
