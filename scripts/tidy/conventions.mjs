@@ -13,14 +13,25 @@ const rules = [
     pattern: /\(\s*error\??: \w*Error \| undefined(?=[,)])/g,
     text: 'a callback gets (error: Error | null, value)',
   },
+  {
+    pattern: /\b\w+\(\w+: \(\) => void\): void;/g,
+    files: /-(protocol|actor)\.ts$/,
+    text: 'a message is data with a name, never a function',
+  },
+  {
+    pattern: /\boverflow: 'grow'/g,
+    files: /^packages\/(jobs|transport|wal|cli)\//,
+    inStrings: true,
+    text: 'a mailbox of the product is bounded',
+  },
 ];
 
 /** @param {Tree} tree @returns {Finding[]} */
 export function checkConventions(tree) {
   return tree.paths(source).flatMap((file) => {
-    const { code } = tree.source(file);
-    const found = rules.flatMap(({ pattern, text }) =>
-      [...code.matchAll(pattern)].map((match) => ({
+    const { code, withStrings } = tree.source(file);
+    const found = rules.flatMap(({ pattern, text, files = source, inStrings = false }) =>
+      [...(files.test(file) ? (inStrings ? withStrings : code) : '').matchAll(pattern)].map((match) => ({
         file,
         line: lineAt(code, match.index),
         text: `${match[0].trim()}: ${text}`,

@@ -9,6 +9,8 @@ export class EventStream {
    */
   private subscriptions: readonly { readonly listener: EventListener }[] = [];
   private readonly onListenerError: (error: unknown) => void;
+  /** Called at every new subscription. */
+  onSubscribed: (() => void) | undefined = undefined;
 
   constructor(onListenerError: (error: unknown) => void) {
     this.onListenerError = onListenerError;
@@ -22,6 +24,7 @@ export class EventStream {
   subscribe(listener: EventListener): () => void {
     const subscription = { listener };
     this.subscriptions = [...this.subscriptions, subscription];
+    this.onSubscribed?.();
     return () => {
       this.subscriptions = this.subscriptions.filter((known) => known !== subscription);
     };

@@ -273,7 +273,7 @@ class System implements ActorSystem {
       ready: ready.depth,
       queued: ready.queued + ready.inlineMessages + stashes.held + (remote?.keptBack ?? 0),
       handled: ready.handledTotal - (remote?.forwarded ?? 0),
-      deadLetters: deadLetters.total,
+      deadLetters: deadLetters.total + (remote?.lost ?? 0),
       timers: wheel.live,
       logsLost: this.runtime.log.logsLost,
     };
@@ -404,7 +404,7 @@ class System implements ActorSystem {
       cause: this.cause,
       messageHistory: this.messageHistory,
       handled: ready.handledTotal - (remote?.forwarded ?? 0),
-      deadLetters: deadLetters.total,
+      deadLetters: deadLetters.total + (remote?.lost ?? 0),
       unfinished: this.ending.unfinished,
     };
   }

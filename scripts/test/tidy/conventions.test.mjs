@@ -24,6 +24,17 @@ conventions('a callback whose absent error is undefined is found', () => {
   assert.is(found('interface State { error: Error | undefined }'), 0);
 });
 
+conventions('a message that is a function is found, and a product mailbox that grows', () => {
+  /** @param {string} file @param {string} text */
+  const count = (file, text) => checkConventions(Tree.of({ [file]: text })).length;
+  const actor = 'packages/jobs/src/worker/worker-actor.ts';
+  assert.is(count(actor, 'interface P {\n  run(task: () => void): void;\n}'), 1);
+  assert.is(count(actor, 'interface P {\n  tick(): void;\n}'), 0);
+  assert.is(count('packages/jobs/src/jobs-host.ts', 'interface H {\n  soon(run: () => void): void;\n}'), 0);
+  assert.is(count(actor, "const spec = { mailbox: { capacity: 9, overflow: 'grow' } };"), 1);
+  assert.is(count(actor, "const spec = { mailbox: { capacity: 9, overflow: 'reject' } };"), 0);
+});
+
 conventions('a comment wider than the formatter allows is found', () => {
   assert.is(found(`// ${'x'.repeat(107)}`), 0);
   assert.is(found(`// ${'x'.repeat(108)}`), 1);

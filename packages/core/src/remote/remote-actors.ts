@@ -10,6 +10,7 @@ import { RouterBase } from '../routing/router-class.js';
 import type { StopReason } from '../runtime-event.js';
 import { ProxyDefinitions, remoteOf } from './proxy-definitions.js';
 import { RemoteAsks } from './remote-asks.js';
+import { RemoteEvents } from './remote-events.js';
 import { RemoteNames } from './remote-names.js';
 import { Residents } from './residents.js';
 import { ImportedRoute, idOf, PlacedRoute, Route, type RouteParts } from './route.js';
@@ -60,6 +61,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   lost = 0;
   private readonly residents: Residents;
   private readonly names: RemoteNames;
+  private readonly events: RemoteEvents;
   private readonly definitions = new ProxyDefinitions();
   /** Proxies without a parent, by home and slot. */
   private readonly imports = new Map<number, Map<number, ImportedProxy>>();
@@ -77,6 +79,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     this.asks = new RemoteAsks(runtime, this.threads, this);
     this.residents = new Residents(runtime, this.threads, this);
     this.names = new RemoteNames(this.threads, runtime);
+    this.events = new RemoteEvents(runtime, this.threads);
   }
 
   // Spawning.
@@ -364,6 +367,10 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
         return this.names.taken(signal.path, signal.ref);
       case 'unnamed':
         return this.names.left(signal.path);
+      case 'listen':
+        return this.events.report();
+      case 'event':
+        return this.events.received(signal.event);
       default:
         return this.handle(from, signal);
     }
@@ -456,7 +463,8 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
 
   // The end of a thread.
 
-  threadEnded(thread: number, error: Error, unread: readonly UnreadMessage[]): void {
+  threadEnded(thread: number, error: Error, unread: readonly UnreadMessage[], lost: number): void {
+    this.reportLost(thread, lost);
     for (const { at, handler, payload, ask } of unread) {
       const proxy = this.find(at.thread, at.slot, at.generation);
       if (ask !== undefined || proxy === undefined) this.lost += 1;
@@ -473,6 +481,23 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     for (const { paused } of this.backlogs.values()) paused.delete(thread);
     this.roomAgain(thread);
     this.names.threadEnded(thread);
+    this.events.threadEnded(thread);
+  }
+
+  /** Only their number is known. */
+  private reportLost(thread: number, lost: number): void {
+    if (lost === 0) return;
+    this.lost += lost;
+    const name = this.threads.nameOf(thread);
+    this.runtime.log.write('warn', `${name} has ended with ${lost} messages in the mailboxes of its actors`, {
+      thread: name,
+      lost,
+    });
+  }
+
+  get waiting(): number {
+    const { ready, stashes } = this.runtime;
+    return ready.queued + ready.inlineMessages + stashes.held + this.keptBack;
   }
 
   report(message: string, fields: Readonly<Record<string, unknown>>): void {

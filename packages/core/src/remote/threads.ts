@@ -1,7 +1,7 @@
 import type { AnyDefinition } from '../define/actor-definition.js';
 import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
 import type { AnyRef } from '../ref/actor-ref.js';
-import type { StopReason } from '../runtime-event.js';
+import type { RuntimeEvent, StopReason } from '../runtime-event.js';
 
 /** An actor on all threads: its home, which is the thread of its supervisor, and its place there. */
 export interface ActorAddress {
@@ -69,6 +69,9 @@ export type RemoteSignal =
   // Names, to all threads.
   | { readonly kind: 'named'; readonly path: string; readonly ref: RemoteRef }
   | { readonly kind: 'unnamed'; readonly path: string }
+  // Events: the main thread has listeners; an event of another thread.
+  | { readonly kind: 'listen' }
+  | { readonly kind: 'event'; readonly event: RuntimeEvent }
   // Of an ask, to the thread that was asked.
   | { readonly kind: 'cancel'; readonly ask: number; readonly reason: unknown };
 
@@ -128,8 +131,13 @@ export interface ThreadReceiver {
   refused(from: number, ask: number, reason: unknown): void;
   signalled(from: number, signal: RemoteSignal): void;
   roomAgain(thread: number): void;
-  /** A thread has ended, and another takes its number and name. `unread` is what it had not read. */
-  threadEnded(thread: number, error: Error, unread: readonly UnreadMessage[]): void;
+  /**
+   * A thread has ended, and another takes its number and name. `unread`: messages of this thread that it had
+   * not read. `lost`: messages in its mailboxes; only the main thread is given the number.
+   */
+  threadEnded(thread: number, error: Error, unread: readonly UnreadMessage[], lost: number): void;
+  /** Messages that wait in mailboxes of this thread. */
+  readonly waiting: number;
   isRef(value: object): boolean;
   exportRef(ref: AnyRef): RemoteRef;
   importRef(ref: RemoteRef): AnyRef;

@@ -102,6 +102,7 @@ export class LinkedSystems {
 
   /** Ends a thread with everything on it, and starts another in its place. */
   kill(thread: number, error: Error): void {
+    const lost = this.threads[thread]?.receiver.waiting ?? 0;
     this.threads[thread] = this.openThread(thread);
     for (let other = 0; other < this.worlds.length; other += 1) {
       if (other === thread) continue;
@@ -114,7 +115,7 @@ export class LinkedSystems {
       this.channels.delete(`${other}>${thread}`);
       this.channels.delete(`${thread}>${other}`);
       this.full.delete(`${other}>${thread}`);
-      (this.threads[other] as Thread).receiver.threadEnded(thread, error, unread);
+      (this.threads[other] as Thread).receiver.threadEnded(thread, error, unread, other === 0 ? lost : 0);
     }
   }
 

@@ -464,6 +464,45 @@ remote('actors of a thread that had their supervisor on it end with it', () =>
   }),
 );
 
+remote('dead letters and failures of other threads reach the listeners on the main thread', () =>
+  linked({ definitions: [Finder, Peer] }, async (systems) => {
+    const { system } = systems.main;
+    const parent = system.spawn(Finder, { on: 'thread-1', name: 'parent' });
+    const child = (await answer(systems, parent.ask.spawn('child'))) as Ref<Peer>;
+    child.tell.crash('below');
+    await systems.settle();
+    assert.equal(
+      systems.main.eventsOf('failed').map(({ path, error }) => `${path} ${error.message}`),
+      ['/parent/child below'],
+    );
+    child.tell.stop();
+    child.tell.add(5);
+    await systems.settle();
+    const letters = systems.main.eventsOf('dead-letter').map(({ letter }) => letter);
+    assert.equal(
+      letters.map(({ to, payload }) => `${to} ${payload}`),
+      ['/parent/child 5'],
+    );
+  }),
+);
+
+remote('messages in the mailboxes of a thread that ends are counted as dead letters', () =>
+  linked({}, async (systems) => {
+    const { system } = systems.main;
+    const ref = system.spawn(Peer, { on: 'thread-1' });
+    await systems.settle();
+    system.suspend(ref);
+    for (let n = 0; n < 7; n += 1) ref.tell.add(n);
+    await systems.settle();
+    const thread = systems.worlds[1]?.system;
+    const far = (thread?.stats().queued ?? 0) + (system.stats().queued ?? 0);
+    assert.is(far, 7, 'in the mailboxes of proxy and actor');
+    const before = thread?.stats().queued ?? 0;
+    systems.kill(1, new Error('gone'));
+    assert.is(system.stats().deadLetters, before);
+  }),
+);
+
 remote('pools spread over threads by every router, and work is pulled across them', () =>
   linked({ threads: 3 }, async (systems) => {
     const { system } = systems.main;

@@ -27,7 +27,7 @@ const SHORTER = 0.7;
 /** Words of the shared memory: whether the main thread keeps the process alive, then one for each thread. */
 const HELD = 0;
 const SLEEPS = 16;
-/** One cache line for each thread. */
+/** One cache line for each thread: whether it sleeps, and the messages in its mailboxes. */
 const WORDS_EACH = 16;
 
 export function controlMemory(threads: number): SharedArrayBuffer {
@@ -180,7 +180,9 @@ export class ThreadCarrier implements Threads {
     before.link.close();
     before.ends.bell.close();
     this.connect(ends);
-    this.receiver.threadEnded(thread, error, unread);
+    // Each message is counted once, by the main thread.
+    const lost = this.self === 0 ? Atomics.exchange(this.control, waitingAt(thread), 0) : 0;
+    this.receiver.threadEnded(thread, error, unread, lost);
     this.poll();
   }
 
@@ -219,6 +221,7 @@ export class ThreadCarrier implements Threads {
     if (this.isClosed) return;
     let hasRead = false;
     for (const peer of this.peers) if (peer?.link.read() === true) hasRead = true;
+    Atomics.store(this.control, waitingAt(this.self), this.receiver.waiting);
     const now = performance.now();
     if (hasRead) {
       this.lastReadAt = now;
@@ -252,6 +255,10 @@ export class ThreadCarrier implements Threads {
       else peer?.ends.bell.unref();
     }
   }
+}
+
+function waitingAt(thread: number): number {
+  return sleepsAt(thread) + 1;
 }
 
 function sleepsAt(thread: number): number {
