@@ -9,6 +9,8 @@ export interface SubmitOp {
   readonly key: string;
   readonly submittedAt: number;
   readonly delayMs: number;
+  /** The client's name as its leader knows it: with keys, its identity stands before it. */
+  readonly owner: string;
   /** The incarnation of the client: after a crash of its machine it is another. */
   readonly incarnation: number;
   outcome: 'unknown' | 'ok' | 'refused';
@@ -17,6 +19,8 @@ export interface SubmitOp {
   seen: 'nothing' | 'done' | 'dead' | 'cancelled' | 'dropped';
   result: unknown;
   cancelAcked: number;
+  /** The reasons of its cancels. */
+  readonly cancelReasons: string[];
   /** The order of the receipts over all clients. */
   receiptNo: number;
 }
@@ -44,6 +48,10 @@ export interface Allowances {
 export class ObservedHistory {
   readonly submits: SubmitOp[] = [];
   readonly runs = new Map<number, Run[]>();
+  /** Attempts whose signal fired with a cancel, and its text. */
+  readonly cancelled: { readonly job: number; readonly detail: string }[] = [];
+  /** How often a client has called redrive with a job. */
+  readonly redriveCalls = new Map<number, number>();
   /** When the first client learned that a job has ended. */
   private readonly endSeenAt = new Map<number, number>();
   private readonly assignedAt = new Map<string, number>();
@@ -52,7 +60,10 @@ export class ObservedHistory {
   private readonly refusals = new Map<string, Set<number>>();
 
   submit(
-    request: Pick<SubmitOp, 'client' | 'incarnation' | 'exec' | 'payload' | 'key' | 'submittedAt'> & {
+    request: Pick<
+      SubmitOp,
+      'client' | 'owner' | 'incarnation' | 'exec' | 'payload' | 'key' | 'submittedAt'
+    > & {
       delayMs?: number;
     },
   ): SubmitOp {
@@ -64,6 +75,7 @@ export class ObservedHistory {
       seen: 'nothing',
       result: undefined,
       cancelAcked: 0,
+      cancelReasons: [],
       receiptNo: 0,
     };
     this.submits.push(op);
@@ -89,6 +101,10 @@ export class ObservedHistory {
     return (this.refusals.get(client)?.size ?? 0) > refused;
   }
 
+  redriveCalled(jobs: readonly number[]): void {
+    for (const job of jobs) this.redriveCalls.set(job, (this.redriveCalls.get(job) ?? 0) + 1);
+  }
+
   ended(job: number, at: number): void {
     if (!this.endSeenAt.has(job)) this.endSeenAt.set(job, at);
   }
@@ -110,7 +126,7 @@ export class ObservedHistory {
     for (const [name, at] of this.assignedAt) {
       const no = Number.parseInt(name, 10);
       const seenAt = this.endSeenAt.get(no) ?? Number.POSITIVE_INFINITY;
-      if (at > seenAt && records.jobs.get(no)?.redriven !== true)
+      if (at > seenAt && (records.jobs.get(no)?.redrives ?? 0) === 0)
         yield `attempt ${name} was assigned at ${at}, a client knew of the end of its job at ${seenAt}`;
     }
     for (const [job, runs] of this.runs) {
@@ -143,6 +159,8 @@ export function* checkHistory(
   yield* history.checkAssignments(records);
   yield* checkDuplicates(history, records, ledger);
   yield* checkOrder(history);
+  yield* checkRedrives(history, records);
+  yield* checkCancelReasons(history, records);
   if (!allowed.restarted) yield* checkDelays(history);
   if (!ledger.balanced) yield 'the counts of the ledger do not add up';
   if (ledger.ended.size > ledger.limits.resultsMax || ledger.resultBytes > ledger.limits.resultsBytesMax)
@@ -185,14 +203,17 @@ function* checkSeen(op: SubmitOp, model: JobModel, allowed: Allowances): Generat
     yield `a submit was answered with job ${no}, which had been purged before it`;
   if (op.seen === 'dropped') {
     if (!allowed.drops && state !== 'purged') yield `job ${no} is ${state}, its client got unknown`;
-  } else if (op.seen !== 'nothing' && op.seen !== (state === 'purged' ? 'dead' : state) && !model.redriven)
+  } else if (
+    op.seen !== 'nothing' &&
+    op.seen !== (state === 'purged' ? 'dead' : state) &&
+    model.redrives === 0
+  )
     yield `job ${no} is ${state}, its client saw ${op.seen}`;
   if (op.seen === 'done' && op.result !== expected(op, model.attempt))
     yield `job ${no}: its client saw the result ${String(op.result)}`;
   if (op.cancelAcked !== 0 && state !== 'cancelled')
     yield `job ${no} is ${state} after an acknowledged cancel`;
-  if (model.client !== op.client && op.key === '')
-    yield `job ${no} of ${op.client} belongs to ${model.client}`;
+  if (model.client !== op.owner && op.key === '') yield `job ${no} of ${op.owner} belongs to ${model.client}`;
 }
 
 /**
@@ -235,6 +256,27 @@ function* checkOrder(history: ObservedHistory): Generator<string> {
 
 function nameOf({ client, incarnation }: SubmitOp): string {
   return `${client}.${incarnation}`;
+}
+
+/** A call that is repeated after its answer was lost drives a job once. */
+function* checkRedrives(history: ObservedHistory, records: RecordModel): Generator<string> {
+  for (const { no, redrives } of records.jobs.values()) {
+    const calls = history.redriveCalls.get(no) ?? 0;
+    if (redrives > calls) yield `job ${no} was redriven ${redrives} times by ${calls} calls`;
+  }
+}
+
+/** The reason of a cancel is in the record, and reaches the handler. */
+function* checkCancelReasons(history: ObservedHistory, records: RecordModel): Generator<string> {
+  const given = new Map<number, string[]>();
+  for (const { jobs, cancelReasons } of history.submits)
+    for (const no of jobs) given.set(no, [...(given.get(no) ?? []), ...cancelReasons]);
+  for (const { no, state, cancelReason } of records.jobs.values())
+    if (state === 'cancelled' && given.get(no)?.includes(cancelReason) !== true)
+      yield `job ${no} was cancelled with the reason '${cancelReason}', which no client gave`;
+  for (const { job, detail } of history.cancelled)
+    if (given.get(job)?.includes(detail) !== true)
+      yield `the handler of job ${job} got the reason '${detail}', which no client gave`;
 }
 
 /** No attempt runs twice, or without a record, or on a worker of another group. */
@@ -284,6 +326,10 @@ function* checkDuplicates(history: ObservedHistory, records: RecordModel, ledger
     excused += models.length - times;
     if (times > mostJobs(op)) yield `submit ${op.payload} (${op.outcome}) was accepted ${times} times`;
   }
+  const refused = new Set<string>();
+  for (const op of history.submits) if (op.outcome === 'refused') refused.add(JSON.stringify(op.payload));
+  for (const model of records.jobs.values())
+    if (refused.has(model.payload) && !records.isInWindow(model, { at: ledger.now })) excused += 1;
   const requested = history.submits.reduce((sum, op) => sum + mostJobs(op), 0);
   if (ledger.accepted > requested + excused)
     yield `${ledger.accepted} jobs were accepted, ${requested} were requested`;

@@ -47,6 +47,8 @@ export interface LeaderStorage {
   readonly storage: FaultyStorage;
   /** A call of this leader has failed, or its disk is damaged: it may exit, and may refuse to start. */
   isExcused: boolean;
+  /** The claims of the directory are numbered: the last one owns it. 0: not yet. */
+  claimNo: number;
 }
 
 /** The disk of the leaders, with failing calls, power cuts, and bits that flip while no leader runs. */
@@ -58,9 +60,12 @@ export class LeaderDisk {
   private readonly slowestMs: number;
   private disk = new SimulatedDisk();
   private readonly opened = new Set<LeaderStorage>();
+  private claims = 0;
   private armed: ArmedFault | undefined = undefined;
   private damage: Damage | undefined = undefined;
   private hasUnnoticedDamage = false;
+  /** A segment with zeros at its end, and its content before. */
+  private zeroed: { readonly name: string; readonly content: Buffer } | undefined = undefined;
 
   constructor(simulation: Simulation, make: MakeStorage, slowestMs: number) {
     this.simulation = simulation;
@@ -76,12 +81,18 @@ export class LeaderDisk {
       disk: this.disk,
       ignoresLock,
       fault: (call) => this.faultOf(call, opened),
+      afterCall: ({ operation, name }) => {
+        if (operation !== 'write' || name !== 'EPOCH') return;
+        this.claims += 1;
+        opened.claimNo = this.claims;
+      },
       schedule: (complete) => {
         this.simulation.at(this.simulation.now + latency() * this.slowestMs, machine, complete);
       },
     });
-    const isExcused = this.damage !== undefined || this.hasUnnoticedDamage || this.isFull;
-    const opened: LeaderStorage = { storage, isExcused };
+    const isDamaged = this.damage !== undefined || this.zeroed !== undefined || this.hasUnnoticedDamage;
+    const isExcused = isDamaged || this.isFull;
+    const opened: LeaderStorage = { storage, isExcused, claimNo: 0 };
     this.opened.add(opened);
     return opened;
   }
@@ -138,9 +149,28 @@ export class LeaderDisk {
     damages.set(this.disk, this.damage);
   }
 
+  /** The end of the last written segment becomes zeros while no leader runs. */
+  zeroTail(): void {
+    if (this.damage !== undefined || this.zeroed !== undefined) return;
+    const segments = [...this.disk.files()].filter(([name]) => segmentOf(name) > 0).sort(bySegment);
+    const [name, content] = segments.findLast(([, bytes]) => lastPageOf(bytes) > 0) ?? [];
+    if (name === undefined || content === undefined) return;
+    this.zeroed = { name, content };
+    const page = 1 + Math.floor(this.random() * lastPageOf(content));
+    this.overwrite(name, Buffer.alloc(content.length - page * PAGE_BYTES), page * PAGE_BYTES);
+  }
+
+  private overwrite(name: string, bytes: Buffer, position: number): void {
+    const file = this.disk.file(name);
+    file?.write(bytes, position);
+    file?.sync();
+  }
+
   /** A leader has refused to start: the file is restored from a copy. */
   repair(): void {
-    const { damage } = this;
+    const { damage, zeroed } = this;
+    if (zeroed !== undefined) this.overwrite(zeroed.name, zeroed.content, 0);
+    this.zeroed = undefined;
     if (damage === undefined) return;
     this.damage = undefined;
     damages.delete(this.disk);
@@ -151,6 +181,7 @@ export class LeaderDisk {
 
   /** A leader has started without reading the damage. It may meet it later. */
   leaderStarted(): void {
+    this.zeroed = undefined;
     if (this.damage === undefined) return;
     this.damage = undefined;
     this.hasUnnoticedDamage = true;
@@ -186,4 +217,17 @@ function isTemporary(name: string): boolean {
 /** The number of a segment; 0 for other files. */
 function segmentOf(name: string): number {
   return Number.parseInt(/(\d+)\.seg$/.exec(name)?.[1] ?? '0', 10);
+}
+
+const PAGE_BYTES = 4_096;
+
+/** The last page that is not zeros; 0: only the header. */
+function lastPageOf(segment: Buffer): number {
+  for (let page = Math.ceil(segment.length / PAGE_BYTES) - 1; page > 0; page -= 1)
+    if (segment.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES).some((byte) => byte !== 0)) return page;
+  return 0;
+}
+
+function bySegment([a]: readonly [string, Buffer], [b]: readonly [string, Buffer]): number {
+  return segmentOf(a) - segmentOf(b);
 }

@@ -12,6 +12,8 @@ import { Leader } from '#src/leader/leader.js';
 import { ClientSession } from '#src/leader/sessions/client-session.js';
 import { SessionRegistry } from '#src/leader/sessions/session-registry.js';
 import { WorkerSession } from '#src/leader/sessions/worker-session.js';
+import { SubmitProcessor } from '#src/leader/submit/submit-processor.js';
+import { IdentityUsage, IdentityUsages } from '#src/ledger/identity-usage.js';
 import type { Job } from '#src/ledger/jobs/job.js';
 import type { StoredPolicy } from '#src/ledger/jobs/stored-policy.js';
 import { KeyWindow, windowKey } from '#src/ledger/key-window.js';
@@ -46,6 +48,13 @@ function swap(
   };
 }
 
+function swapGetter(owner: { prototype: object }, name: string, get: () => unknown): () => void {
+  const original = Object.getOwnPropertyDescriptor(owner.prototype, name);
+  if (original?.get === undefined) throw new Error(`nothing to break: no getter ${name}`);
+  Object.defineProperty(owner.prototype, name, { ...original, get });
+  return () => Object.defineProperty(owner.prototype, name, original);
+}
+
 interface JournalWriterInside {
   filling: { size: number };
   onDurable(batch: unknown, lsn: number): void;
@@ -68,39 +77,6 @@ class ShortWriteIgnored extends FaultyStorage {
     done: (error: Error | null, written: number) => void,
   ): void {
     super.write(file, bytes, position, (error) => done(error, bytes.length));
-  }
-}
-
-/**
- * A log that takes damage for the end of what was written, in every file from there on. Its mark of the last
- * durable batch is never written: the mark alone would refuse such a log.
- */
-class DamageReadAsZeros extends FaultyStorage {
-  override write(
-    file: StorageFile,
-    bytes: Uint8Array,
-    position: number,
-    done: (error: Error | null, written: number) => void,
-  ): void {
-    if (file.name === 'MARK') this.freeBytes(() => done(null, bytes.length));
-    else super.write(file, bytes, position, done);
-  }
-
-  override read(
-    file: StorageFile,
-    into: Uint8Array,
-    position: number,
-    done: (error: Error | null, count: number) => void,
-  ): void {
-    super.read(file, into, position, (error, count) => {
-      const damage = damageOf(this.disk);
-      const isSegment = file.name.endsWith('.seg') && damage?.name.endsWith('.seg') === true;
-      if (damage !== undefined && isSegment && file.name >= damage.name) {
-        const from = file.name === damage.name ? Math.max(0, damage.offset - position) : 0;
-        into.fill(0, Math.max(from, file.name === damage.name ? 0 : 4_096 - position));
-      }
-      done(error, count);
-    });
   }
 }
 
@@ -170,6 +146,42 @@ class EpochPublishedLate extends FaultyStorage {
   }
 }
 
+/** A log without a mark of its last durable batch. */
+class MarkNotWritten extends FaultyStorage {
+  override write(
+    file: StorageFile,
+    bytes: Uint8Array,
+    position: number,
+    done: (error: Error | null, written: number) => void,
+  ): void {
+    if (file.name === 'MARK') this.freeBytes(() => done(null, bytes.length));
+    else super.write(file, bytes, position, done);
+  }
+}
+
+/**
+ * A log that takes damage for the end of what was written, in every file from there on. It has no mark, which
+ * alone would refuse such a log.
+ */
+class DamageReadAsZeros extends MarkNotWritten {
+  override read(
+    file: StorageFile,
+    into: Uint8Array,
+    position: number,
+    done: (error: Error | null, count: number) => void,
+  ): void {
+    super.read(file, into, position, (error, count) => {
+      const damage = damageOf(this.disk);
+      const isSegment = file.name.endsWith('.seg') && damage?.name.endsWith('.seg') === true;
+      if (damage !== undefined && isSegment && file.name >= damage.name) {
+        const from = file.name === damage.name ? Math.max(0, damage.offset - position) : 0;
+        into.fill(0, Math.max(from, file.name === damage.name ? 0 : 4_096 - position));
+      }
+      done(error, count);
+    });
+  }
+}
+
 /** A disk that reports a sync and does not do it. */
 class SyncSkipped extends FaultyStorage {
   override sync(_file: unknown, done: (error: Error | null) => void): void {
@@ -232,6 +244,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'takes damage in its log for the end of it, and has no mark of that end',
     plant: () => () => undefined,
     leaderFaults: { storage: (options) => new DamageReadAsZeros(options) },
+  },
+  {
+    name: 'takes zeros for the end of its log, and has no mark of that end',
+    plant: () => () => undefined,
+    leaderFaults: { storage: (options) => new MarkNotWritten(options) },
   },
   {
     name: 'acknowledges without a look at the epoch after its write',
@@ -652,5 +669,144 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'forgets a purge',
     plant: () => swap(Ledger, 'purge', () => () => undefined),
+  },
+  {
+    name: 'drops results that are due without a record of it',
+    plant: () =>
+      swap(
+        Leader,
+        'expire',
+        () =>
+          function expire(this: Leader) {
+            const ledger = this.ledger as unknown as { advance(at: number, expiriesMax: number): void };
+            ledger.advance(this.recordTime, 1_000);
+          },
+      ),
+  },
+  {
+    name: 'shows results whose time is over',
+    plant: () => swap(Ledger, 'isExpired', () => () => false),
+  },
+  {
+    name: 'keeps more results than it may',
+    plant: () => swapGetter(Ledger, 'hasTooManyResults', () => false),
+  },
+  {
+    name: 'answers a stale end as recorded',
+    plant: () =>
+      swap(
+        WorkerSession,
+        'answerStale',
+        () =>
+          function answerStale(this: WorkerSession, job: number, attempt: number) {
+            this.acknowledge(job, attempt, 0);
+          },
+      ),
+  },
+  {
+    name: 'drives a job again when a redrive is repeated',
+    plant: () =>
+      swap(
+        AdminApi,
+        'redriveOrPurge',
+        (original) =>
+          function redriveOrPurge(this: AdminApi, session: unknown, call: unknown, request: object) {
+            return original.call(this, session, call, { ...request, attempts: undefined });
+          },
+      ),
+  },
+  {
+    name: 'does not record the reason of a cancel',
+    plant: () =>
+      swap(
+        AdminApi,
+        'cancel',
+        (original) =>
+          function cancel(this: AdminApi, session: unknown, call: unknown, no: unknown) {
+            return original.call(this, session, call, no, '');
+          },
+      ),
+  },
+  {
+    name: 'aborts a handler without the reason of the cancel',
+    plant: () =>
+      swap(
+        WorkerSession,
+        'abort',
+        (original) =>
+          function abort(this: WorkerSession, job: unknown, attempt: unknown, reason: unknown) {
+            return original.call(this, job, attempt, reason, '');
+          },
+      ),
+  },
+  {
+    name: 'counts ended jobs against the quota of their identity',
+    plant: () =>
+      swap(
+        Ledger,
+        'removeLive',
+        () =>
+          function removeLive(this: Ledger, { payload }: Job) {
+            this.liveBytes -= payload.length;
+          },
+      ),
+  },
+  {
+    name: 'does not count the jobs of an identity',
+    plant: () => swap(IdentityUsages, 'get', () => () => new IdentityUsage()),
+  },
+  {
+    name: 'refuses every submit while the dead letters are full',
+    plant: () =>
+      swap(
+        IdentityUsages,
+        'get',
+        (original) =>
+          function get(this: IdentityUsages, identity: string) {
+            const all = { get: () => Number.POSITIVE_INFINITY, size: 1 };
+            return Object.assign(Object.create(original.call(this, identity) as object), { deadByExec: all });
+          },
+      ),
+  },
+  {
+    name: 'counts every key of an identity twice',
+    plant: () =>
+      swap(
+        KeyWindow,
+        'count',
+        (original) =>
+          function count(this: KeyWindow, key: string, change: number) {
+            return original.call(this, key, 2 * change);
+          },
+      ),
+  },
+  {
+    name: 'ignores how many attempts a connection allows',
+    plant: () =>
+      swap(
+        SessionRegistry,
+        'openWorker',
+        (original) =>
+          function openWorker(
+            this: SessionRegistry,
+            hello: unknown,
+            port: { write(message: unknown): void },
+          ) {
+            return original.call(this, hello, { write: (message: unknown) => port.write(message) });
+          },
+      ),
+  },
+  {
+    name: 'sends the outcomes of a batch to a client that does not want them',
+    plant: () =>
+      swap(
+        SubmitProcessor,
+        'stageAll',
+        (original) =>
+          function stageAll(this: unknown, session: unknown, message: { items: object[] }, rest: unknown) {
+            const items = message.items.map((item) => ({ ...item, wantsOutcome: true }));
+            return original.call(this, session, { ...message, items }, rest);
+          },
+      ),
   },
 ];

@@ -28,7 +28,9 @@ export interface JobModel {
   failures: number;
   crashes: number;
   endedAt: number;
-  redriven: boolean;
+  /** How often. */
+  redrives: number;
+  cancelReason: string;
   /** In virtual time, not in record time. */
   purgedAt: number;
 }
@@ -36,6 +38,7 @@ export interface JobModel {
 export interface RecordRules {
   readonly keyWindowMs: number;
   readonly clientRunningMax: number;
+  readonly jobsPerIdentityMax: number;
 }
 
 /**
@@ -53,6 +56,8 @@ export class RecordModel {
   private readonly byKey = new Map<string, JobModel>();
   private readonly running = new Map<string, number>();
   private lastLsn = 0;
+  /** When a leader last learned that a record is durable, in virtual time. */
+  lastAppendAt = 0;
   /** The content of every entry: no LSN may have two. */
   private readonly entries = new Map<number, Buffer>();
 
@@ -106,11 +111,41 @@ export class RecordModel {
     };
   }
 
+  /** Queued and running jobs of an identity, or of all. */
+  liveOf(identity: string | undefined): number {
+    let live = 0;
+    for (const { client, state } of this.jobs.values())
+      if ((state === 'queued' || state === 'running') && isOf(client, identity)) live += 1;
+    return live;
+  }
+
+  /** Dead letters of an identity with one exec; those that retention has dropped count too. */
+  deadOf(identity: string, exec: string): number {
+    let dead = 0;
+    for (const { client, state, policy } of this.jobs.values())
+      if (state === 'dead' && policy.exec === exec && isOf(client, identity)) dead += 1;
+    return dead;
+  }
+
+  get deadCount(): number {
+    let dead = 0;
+    for (const { state } of this.jobs.values()) if (state === 'dead') dead += 1;
+    return dead;
+  }
+
+  /** Keys of an identity; those whose window is over count too. */
+  keysOf(identity: string): number {
+    let keys = 0;
+    for (const { client } of this.byKey.values()) if (isOf(client, identity)) keys += 1;
+    return keys;
+  }
+
   isInWindow(earlier: Pick<JobModel, 'at'>, later: Pick<JobModel, 'at'>): boolean {
     return earlier.at + this.rules.keyWindowMs > later.at;
   }
 
   private appended(entries: readonly Uint8Array[], firstLsn: number): void {
+    this.lastAppendAt = this.now();
     if (firstLsn <= this.lastLsn)
       this.problems.push(`record ${firstLsn} is durable for a leader, and was for another`);
     entries.forEach((bytes, i) => {
@@ -177,6 +212,7 @@ export class RecordModel {
       case 'ack':
         return this.ended(job, 'done', record.at);
       case 'cancel':
+        job.cancelReason = record.reason;
         return this.ended(job, 'cancelled', record.at);
       case 'dlq':
         this.died(job, record.reason);
@@ -207,12 +243,14 @@ export class RecordModel {
       failures: 0,
       crashes: 0,
       endedAt: 0,
-      redriven: false,
+      redrives: 0,
+      cancelReason: '',
       purgedAt: Number.POSITIVE_INFINITY,
     };
     this.jobs.set(job.no, job);
+    this.checkQuota(job);
     if (from.key === '') return;
-    const key = `${policy.exec}/${from.key}`;
+    const key = `${identityOf(client)} ${policy.exec}/${from.key}`;
     const before = this.byKey.get(key);
     this.byKey.set(key, job);
     if (before === undefined || !this.isInWindow(before, job)) return;
@@ -220,6 +258,17 @@ export class RecordModel {
       this.problems.push(
         `key ${key} led to job ${job.no}, and to job ${before.no}, which is ${before.state}`,
       );
+  }
+
+  /** A redrive is not refused, so it may bring an identity above its quota. */
+  private checkQuota({ client }: JobModel): void {
+    const { jobsPerIdentityMax } = this.rules;
+    if (!Number.isFinite(jobsPerIdentityMax)) return;
+    const identity = identityOf(client);
+    const own = [...this.jobs.values()].filter((job) => job.redrives === 0 && isOf(job.client, identity));
+    const live = own.filter(({ state }) => state === 'queued' || state === 'running').length;
+    if (live > jobsPerIdentityMax)
+      this.problems.push(`${identity} has ${live} jobs, ${jobsPerIdentityMax} are allowed`);
   }
 
   /** A client never has more attempts running than its limit. */
@@ -269,6 +318,15 @@ export class RecordModel {
     job.state = 'queued';
     job.failures = 0;
     job.crashes = 0;
-    job.redriven = true;
+    job.redrives += 1;
   }
+}
+
+/** The part of a client's name that its handshake has proved. */
+function identityOf(client: string): string {
+  return client.slice(0, Math.max(0, client.lastIndexOf('/')));
+}
+
+function isOf(client: string, identity: string | undefined): boolean {
+  return identity === undefined || identityOf(client) === identity;
 }

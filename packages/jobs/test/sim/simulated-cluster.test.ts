@@ -42,7 +42,10 @@ cluster('no seed loses, duplicates or contradicts an acknowledged submit', async
   process.stdout.write(`${all.length} seeds: ${JSON.stringify(total)}\n`);
   if (only === undefined) {
     assert.ok(
-      total.acknowledged > 10 * seeds && total.leaderCrashes > seeds / 4 && total.cuts > seeds,
+      total.acknowledged > 10 * seeds &&
+        total.leaderCrashes > seeds / 4 &&
+        total.cuts > seeds &&
+        total.fenced > seeds / 4,
       'too few faults were injected to be meaningful',
     );
   }

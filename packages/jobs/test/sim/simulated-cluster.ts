@@ -1,5 +1,6 @@
 import { type ActorRef, nodeHost } from '@troupe/core';
 import {
+  type AttemptAbortedError,
   type AttemptContext,
   type Client,
   defineJob,
@@ -17,12 +18,13 @@ import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { ledgerFold } from '#src/ledger/ledger-fold.js';
-import type { ToClient } from '#src/protocol/client-messages.js';
-import type { ToWorker } from '#src/protocol/worker-messages.js';
+import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
+import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
 import { LeaderDisk, type MakeStorage } from './leader-disk.js';
+import { MessageObserver } from './message-observer.js';
 import { RecordModel } from './record-model.js';
 import { type LeaderProbe, SimulatedLeaders } from './simulated-leaders.js';
 import { SimulatedNetwork } from './simulated-network.js';
@@ -94,6 +96,14 @@ interface FaultPlan {
   readonly diskErrors: number;
   readonly diskFull: number;
   readonly bitFlips: number;
+  /** How often the end of the log becomes zeros. */
+  readonly zeroTails: number;
+  /** Clients have keys, each its own identity. */
+  readonly identities: boolean;
+  /** The most attempts that a worker's connection allows. */
+  readonly creditMax: number;
+  /** The probability that a connection breaks at the answer to a call. */
+  readonly cutAnswer: number;
   /** The last worker has code for another group than the others, and jobs of both are submitted. */
   readonly twoGroups: boolean;
 }
@@ -101,6 +111,9 @@ interface FaultPlan {
 /** Off by a second, an hour, ten years. */
 const CLOCK_STEPS_MS = [1_000, 3_600_000, 3_650 * 24 * 3_600_000].flatMap((ms) => [ms, -ms]);
 const KEY_WINDOW_MS = 24 * 3_600_000;
+/** The mark follows within 50 ms and the latency of the disk. */
+const MARKED_MS = 120;
+const NO_LIMIT = Number.POSITIVE_INFINITY;
 
 export interface SimReport {
   readonly seed: number;
@@ -149,15 +162,29 @@ export class SimulatedCluster {
     this.random = this.simulation.stream('plan');
     this.faultPlan = this.drawFaultPlan();
     const { limits, keep } = this.faultPlan;
-    const { keyWindowMs = KEY_WINDOW_MS, clientRunningMax = Number.POSITIVE_INFINITY } = limits;
-    this.records = new RecordModel({ keyWindowMs, clientRunningMax }, () => this.simulation.now);
+    const { keyWindowMs = KEY_WINDOW_MS, clientRunningMax = NO_LIMIT, jobsMax = NO_LIMIT } = limits;
+    const { jobsPerIdentityMax = NO_LIMIT, keysPerIdentityMax = NO_LIMIT, deadMax = NO_LIMIT } = limits;
+    const now = (): number => this.simulation.now;
+    this.records = new RecordModel({ keyWindowMs, clientRunningMax, jobsPerIdentityMax }, now);
+    const observer = new MessageObserver({
+      history: this.history,
+      records: this.records,
+      bounds: { jobsMax, jobsPerIdentityMax, deadMax, keysPerIdentityMax },
+      now,
+      unanswered: (identity) => this.unanswered(identity),
+      problem: (text) => this.simulation.problem(text),
+    });
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
     this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
-    const faults = { cut: this.faultPlan.cutMessage, delayMs: 1 + this.random() * 10 };
-    this.network = new SimulatedNetwork(this.simulation, faults, (message, { machine, incarnation }) =>
-      this.observe(message as ToWorker | ToClient, `${machine.name}.${incarnation}`),
-    );
+    const { cutMessage: cut, cutAnswer } = this.faultPlan;
+    const faults = { cut, cutAnswer, delayMs: 1 + this.random() * 10 };
+    this.network = new SimulatedNetwork(this.simulation, faults, {
+      received: (message, connection) =>
+        observer.received(message as ClientMessage | WorkerMessage, connection),
+      sent: (message, connection, leader) =>
+        observer.sent(message as ToWorker | ToClient, connection, this.leaders.observed(leader)),
+    });
     this.leaders = new SimulatedLeaders(this.simulation, {
       disk: this.disk,
       network: this.network,
@@ -203,13 +230,20 @@ export class SimulatedCluster {
     };
   }
 
-  /** A message leaves a leader. */
-  private observe(message: ToWorker | ToClient, peer: string): void {
-    if (message.kind === 'assign')
-      for (const { job, attempt } of message.items) this.history.assigned(job, attempt, this.simulation.now);
-    else if (message.kind === 'receipts')
-      for (const { seq, refusal } of message.items)
-        if (refusal !== undefined) this.history.refused(peer, seq);
+  /** Jobs of submits that are not answered, of one identity or of all; without keys all are one. */
+  private unanswered(identity: string | undefined): number {
+    let jobs = 0;
+    for (const { outcome, owner, payload } of this.history.submits) {
+      const isOwn = identity === undefined || owner.startsWith(identity);
+      if (outcome === 'unknown' && isOwn) jobs += payload.startsWith('all ') ? 3 : 1;
+    }
+    return jobs;
+  }
+
+  /** The identity of a machine, and its name as a leader knows it. */
+  private identityOf({ name }: SimulatedMachine): { readonly identity: string; readonly owner: string } {
+    const identity = this.faultPlan.identities ? `identity-of-${name}` : '';
+    return { identity, owner: identity === '' ? name : `${identity}/${name}` };
   }
 
   private drawFaultPlan(): FaultPlan {
@@ -218,6 +252,7 @@ export class SimulatedCluster {
     const onDisk = (max: number): number => (disk() < 0.6 ? 0 : disk() * max);
     const rivals = this.simulation.stream('second leaders');
     const secondLeaders = rivals() < 0.7 ? 0 : 1 + rivals() * 3;
+    const identities = this.random() < 0.4;
     const plan = {
       leaderCrash: sometimes(4),
       workerCrash: sometimes(4),
@@ -230,18 +265,24 @@ export class SimulatedCluster {
       submits: 10 + Math.floor(this.random() * 30),
       clockSteps: sometimes(4),
       operatorActions: sometimes(8),
-      limits: this.drawLimits(),
+      limits: this.drawLimits(identities),
       keep: this.drawKeep(),
       twoGroups: this.random() < 0.5,
       diskErrors: onDisk(6),
       diskFull: onDisk(2),
       bitFlips: onDisk(3),
+      zeroTails: onDisk(2),
+      identities,
+      creditMax: this.random() < 0.3 ? 1 + Math.floor(this.random() * 3) : 1_024,
+      cutAnswer: sometimes(0.3),
     };
     // Both leaders write to a damaged file, so that its repair would be a second damage.
-    return { ...plan, secondLeaders, bitFlips: secondLeaders > 0 ? 0 : plan.bitFlips };
+    return secondLeaders > 0
+      ? { ...plan, secondLeaders, bitFlips: 0, zeroTails: 0 }
+      : { ...plan, secondLeaders };
   }
 
-  private drawLimits(): Partial<LeaderLimits> {
+  private drawLimits(identities: boolean): Partial<LeaderLimits> {
     const upTo = (max: number): number => Math.floor(this.random() * max);
     return {
       ...(this.random() < 0.3 ? { resultsMax: upTo(12) } : {}),
@@ -250,6 +291,8 @@ export class SimulatedCluster {
       ...(this.random() < 0.2 ? { keyWindowMs: 500 + upTo(3_000) } : {}),
       ...(this.random() < 0.2 ? { jobsMax: 5 + upTo(20) } : {}),
       ...(this.random() < 0.2 ? { deadMax: 1 + upTo(10) } : {}),
+      ...(identities && this.random() < 0.4 ? { jobsPerIdentityMax: 2 + upTo(8) } : {}),
+      ...(identities && this.random() < 0.4 ? { keysPerIdentityMax: 1 + upTo(4) } : {}),
     };
   }
 
@@ -276,6 +319,9 @@ export class SimulatedCluster {
     const peer = {
       machine,
       incarnation,
+      // No rule is about the identity of a worker.
+      identity: '',
+      creditMax: this.faultPlan.creditMax,
       lost: () => ref.tell.connectionLost(),
       reconnect: () => ref.tell.connected(),
     };
@@ -337,6 +383,7 @@ export class SimulatedCluster {
     const job = Number.parseInt(context.jobId.split('-')[1] ?? '', 36);
     this.history.ran(job, { attempt: context.attempt, worker: machine.name, group, at: this.simulation.now });
     const output = expected({ payload: input }, context.attempt);
+    if (kind === 'slow' || kind === 'hung') this.watchSignal(job, context.signal);
     switch (kind) {
       case 'quick':
         return output;
@@ -364,6 +411,13 @@ export class SimulatedCluster {
     }
   }
 
+  private watchSignal(job: number, signal: AbortSignal): void {
+    signal.addEventListener('abort', () => {
+      const { reason, detail } = signal.reason as AttemptAbortedError; // the reason of every attempt's signal
+      if (reason === 'cancelled') this.history.cancelled.push({ job, detail });
+    });
+  }
+
   private sleep(machine: SimulatedMachine, ms: number, output: string): Promise<string> {
     return new Promise((resolve) => {
       this.simulation.at(this.simulation.now + ms, machine, () => resolve(output));
@@ -376,6 +430,8 @@ export class SimulatedCluster {
     const peer = {
       machine,
       incarnation,
+      identity: this.identityOf(machine).identity,
+      creditMax: 0,
       lost: () => spawned.ref.tell.connectionLost(),
       reconnect: () => spawned.ref.tell.connected(),
     };
@@ -404,12 +460,14 @@ export class SimulatedCluster {
   }
 
   /** Several jobs in one record, followed as one submit. */
-  private async submitAll(client: Client, { name, incarnation }: SimulatedMachine): Promise<void> {
+  private async submitAll(client: Client, machine: SimulatedMachine): Promise<void> {
+    const { name, incarnation } = machine;
     this.submitted += 1;
     const payload = `all ${this.submitted}`;
     const { quick } = this.jobs.main;
     const op = this.history.submit({
       client: name,
+      owner: this.identityOf(machine).owner,
       exec: quick.exec,
       payload,
       key: '',
@@ -454,6 +512,7 @@ export class SimulatedCluster {
     const submittedAt = this.simulation.now;
     const op = this.history.submit({
       client: name,
+      owner: this.identityOf(machine).owner,
       incarnation,
       exec: job.exec,
       payload,
@@ -468,7 +527,11 @@ export class SimulatedCluster {
       const handle = await client.submit(job, payload, keyed ? { key, ...delayed } : delayed);
       this.history.accepted(op, [parseJobId(handle.id.split('-')[0] ?? '', handle.id)]);
       if (cancelAfter > 0) this.cancelLater(op, handle, cancelAfter);
+      if (this.random() < 0.3) this.inspectLater(op, handle, machine, this.random() * 600);
       await this.follow(op, handle);
+      // About when its retention is over.
+      const { doneMs } = this.faultPlan.keep;
+      if (doneMs !== undefined) this.inspectLater(op, handle, machine, doneMs - 15 + this.random() * 30);
     } catch (error) {
       if (op.outcome === 'unknown') op.outcome = 'refused';
       else this.simulation.problem(`job ${op.jobs[0]}: ${String(error)}`);
@@ -477,9 +540,26 @@ export class SimulatedCluster {
     }
   }
 
-  private cancelLater(op: SubmitOp, handle: { cancel(): Promise<string> }, ms: number): void {
+  /** The rules about its answer are those of the observer. */
+  private inspectLater(
+    op: SubmitOp,
+    handle: { inspect(): Promise<unknown> },
+    machine: SimulatedMachine,
+    ms: number,
+  ): void {
+    this.simulation.at(this.simulation.now + ms, machine, () => {
+      handle.inspect().catch((error: unknown) => {
+        if (codeOf(error) !== 'ERR_JOB_UNKNOWN')
+          this.simulation.problem(`inspect of job ${op.jobs[0]}: ${String(error)}`);
+      });
+    });
+  }
+
+  private cancelLater(op: SubmitOp, handle: { cancel(reason: string): Promise<string> }, ms: number): void {
+    const reason = `reason ${this.submitted}`;
     this.simulation.at(this.simulation.now + ms, undefined, () => {
-      void handle.cancel().then(
+      op.cancelReasons.push(reason);
+      void handle.cancel(reason).then(
         (state) => {
           if (state === 'cancelled') op.cancelAcked = this.simulation.now;
           for (const job of op.jobs) this.history.ended(job, this.simulation.now);
@@ -501,8 +581,15 @@ export class SimulatedCluster {
       if ((this.records.jobs.get(job)?.purgedAt ?? Number.POSITIVE_INFINITY) < submittedAt)
         this.simulation.problem(`job ${job} is listed among the dead letters after it was purged`);
     }
-    const some = dead.filter(() => this.random() < 0.6).map(({ job }) => client.idOf(job));
-    if (some.length > 0) await (this.random() < 0.5 ? client.purge(some) : client.redrive(some));
+    const some = dead.filter(() => this.random() < 0.6).map(({ job }) => job);
+    const ids = some.map((job) => client.idOf(job));
+    if (some.length === 0) return;
+    if (this.random() < 0.3) {
+      await client.purge(ids);
+      return;
+    }
+    this.history.redriveCalled(some);
+    await client.redrive(ids);
   }
 
   private async follow(op: SubmitOp, handle: { result(): Promise<unknown> }): Promise<void> {
@@ -546,11 +633,24 @@ export class SimulatedCluster {
       this.leaders.cutPower(100);
       this.disk.flipBit();
     });
+    plan(faultPlan.zeroTails, () => this.zeroTail());
     plan(faultPlan.cutAll, () => this.network.cutSome(0.5));
     plan(faultPlan.clockSteps, () => {
       const machine = someOf(this.leaders.machines, this.random);
       if (machine !== undefined) machine.wallStepMs = someOf(CLOCK_STEPS_MS, this.random) ?? 0;
     });
+  }
+
+  /** Only what the mark covers: nothing was acknowledged for a while, and the leader ran. */
+  private zeroTail(): void {
+    if (!this.faulty) return;
+    const { now } = this.simulation;
+    if (!this.leaders.hasRunFor(MARKED_MS) || this.records.lastAppendAt >= now - MARKED_MS) {
+      this.simulation.at(now + 20, undefined, () => this.zeroTail());
+      return;
+    }
+    this.leaders.cutPower(100);
+    this.disk.zeroTail();
   }
 
   private pause(machine: SimulatedMachine): void {
@@ -561,7 +661,7 @@ export class SimulatedCluster {
 
   private heal(): void {
     this.faulty = false;
-    this.network.faults = { ...this.network.faults, cut: 0 };
+    this.network.faults = { ...this.network.faults, cut: 0, cutAnswer: 0 };
     this.disk.heal();
   }
 

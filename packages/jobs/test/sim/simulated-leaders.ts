@@ -6,15 +6,19 @@ import { LeaderActor } from '#src/leader/leader-actor.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import type { Ledger } from '#src/ledger/ledger.js';
 import type { LeaderDisk, LeaderStorage } from './leader-disk.js';
+import type { ObservedLeader } from './message-observer.js';
 import type { RecordModel } from './record-model.js';
 import type { SimulatedNetwork } from './simulated-network.js';
 import type { SimulatedMachine, Simulation } from './simulation.js';
 
 const times = { tickMs: 20, heartbeatMs: 50, resumeGraceMs: 100, reclaimMs: 400, runGraceMs: 150 };
 
+const NOT_YET = Number.POSITIVE_INFINITY;
+
 /** The state of a leader that the checker reads. */
 export interface LeaderProbe {
   readonly ledger: Ledger;
+  readonly recordTime: number;
   readonly journalWriter: { readonly isIdle: boolean };
 }
 
@@ -23,8 +27,8 @@ interface LeaderProcess {
   readonly machine: SimulatedMachine;
   storage: LeaderStorage | undefined;
   ref: ActorRef<typeof LeaderActor> | undefined;
-  /** The processes that have opened the log are numbered in that order; 0: not yet. */
-  openedNo: number;
+  /** Infinity: not yet. */
+  openedAt: number;
   /** Another process was up at some time of its life, so it may be fenced. */
   hasRival: boolean;
 }
@@ -54,7 +58,6 @@ export class SimulatedLeaders {
   private readonly simulation: Simulation;
   private readonly setup: LeadersSetup;
   private readonly processes: readonly LeaderProcess[];
-  private opened = 0;
 
   constructor(simulation: Simulation, setup: LeadersSetup) {
     this.simulation = simulation;
@@ -63,7 +66,7 @@ export class SimulatedLeaders {
       machine: simulation.machine(name),
       storage: undefined,
       ref: undefined,
-      openedNo: 0,
+      openedAt: NOT_YET,
       hasRival: false,
     }));
   }
@@ -86,10 +89,26 @@ export class SimulatedLeaders {
     this.startLater(downMs);
   }
 
-  /** The leader that has opened the log last. */
+  /** The leader that owns the directory. */
   get current(): LeaderProbe | undefined {
-    const newest = this.up.filter(({ openedNo }) => openedNo > 0).sort((a, b) => b.openedNo - a.openedNo)[0];
+    const newest = this.up.filter(hasOpened).sort((a, b) => claimOf(b) - claimOf(a))[0];
     return probeOf(newest?.ref);
+  }
+
+  /** Whether one leader has been up, with its log open and without a pause, for so long. */
+  hasRunFor(ms: number): boolean {
+    const since = this.simulation.now - ms;
+    const [process] = this.up;
+    if (process === undefined) return false;
+    return process.openedAt < since && process.machine.pausedUntil < since;
+  }
+
+  /** The leader on a machine as it sends a message. */
+  observed(machine: SimulatedMachine): ObservedLeader {
+    const process = this.processes.find((one) => one.machine === machine);
+    const claim = process === undefined ? 0 : claimOf(process);
+    const isFenced = this.up.some((one) => hasOpened(one) && claimOf(one) > claim);
+    return { recordTime: probeOf(process?.ref)?.recordTime ?? 0, isFenced };
   }
 
   private get up(): LeaderProcess[] {
@@ -101,7 +120,7 @@ export class SimulatedLeaders {
     const { machine } = process;
     const host = machine.boot();
     process.storage = disk.open(machine, { ignoresLock });
-    process.openedNo = 0;
+    process.openedAt = NOT_YET;
     process.hasRival = false;
     if (this.up.length > 1) for (const one of this.up) one.hasRival = true;
     const { incarnation } = machine;
@@ -133,8 +152,7 @@ export class SimulatedLeaders {
         if (process.machine.incarnation !== incarnation) return;
         if (journal !== undefined) {
           this.setup.disk.leaderStarted();
-          this.opened += 1;
-          process.openedNo = this.opened;
+          process.openedAt = this.simulation.now;
           return done(null, journal);
         }
         const isRefusedForRival = process.hasRival && error !== null && (isFenced(error) || isLocked(error));
@@ -174,6 +192,14 @@ export class SimulatedLeaders {
   private startLater(ms: number): void {
     this.simulation.at(this.simulation.now + ms, undefined, () => this.start());
   }
+}
+
+function hasOpened({ openedAt }: LeaderProcess): boolean {
+  return openedAt < NOT_YET;
+}
+
+function claimOf({ storage }: LeaderProcess): number {
+  return storage?.claimNo ?? 0;
 }
 
 /** The exit code of a log whose directory another process has opened. */

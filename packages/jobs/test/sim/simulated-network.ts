@@ -1,7 +1,13 @@
 import { type ActorRef, type AnyRef, defineActor } from '@troupe/core';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
 import { routePeerMessages } from '#src/leader/route-peer-messages.js';
-import type { LeaderForClients, LeaderForWorkers, PeerPort } from '#src/protocol/leader-interface.js';
+import type {
+  LeaderForClients,
+  LeaderForWorkers,
+  PeerAccess,
+  PeerPort,
+} from '#src/protocol/leader-interface.js';
+import type { ObservedConnection } from './message-observer.js';
 import type { SimulatedMachine, Simulation } from './simulation.js';
 
 /** Stands for the connection in the leader's system; its end is the end of the connection. */
@@ -10,6 +16,10 @@ const Session = defineActor('session', { handlers: {} });
 interface Peer {
   readonly machine: SimulatedMachine;
   readonly incarnation: number;
+  /** Proved by its key; empty without keys. */
+  readonly identity: string;
+  /** The most attempts that a connection allows. */
+  readonly creditMax: number;
   lost(): void;
   reconnect(): void;
 }
@@ -29,6 +39,7 @@ class Connection {
   endpoint: Endpoint | undefined = undefined;
   ref: AnyRef | undefined = undefined;
   port: PeerPort<never> | undefined = undefined;
+  readonly observed: ObservedConnection;
   broken = false;
   closed = false;
   upAt = 0;
@@ -36,13 +47,23 @@ class Connection {
 
   constructor(peer: Peer) {
     this.peer = peer;
+    const { machine, incarnation, identity, creditMax } = peer;
+    this.observed = { name: `${machine.name}.${incarnation}`, identity, creditMax, attempts: 0 };
   }
 }
 
 export interface NetFaults {
   /** The probability that a connection breaks at a message. */
   readonly cut: number;
+  /** The same at the answer to a call. */
+  readonly cutAnswer: number;
   readonly delayMs: number;
+}
+
+/** Gets every message, as it reaches or leaves a leader. */
+export interface NetworkWatch {
+  received(message: unknown, connection: ObservedConnection): void;
+  sent(message: unknown, connection: ObservedConnection, leader: SimulatedMachine): void;
 }
 
 /** The network between leaders and their peers. Several leaders have one address: a peer reaches any of them. */
@@ -53,17 +74,12 @@ export class SimulatedNetwork {
   private endpoints: Endpoint[] = [];
   private readonly random: () => number;
   private readonly connections = new Set<Connection>();
-  private readonly onSent: (message: unknown, peer: Peer) => void;
+  private readonly watch: NetworkWatch;
 
-  /** `onSent`: gets every message at the moment it leaves the leader. */
-  constructor(
-    simulation: Simulation,
-    faults: NetFaults,
-    onSent: (message: unknown, peer: Peer) => void = () => undefined,
-  ) {
+  constructor(simulation: Simulation, faults: NetFaults, watch: NetworkWatch) {
     this.simulation = simulation;
     this.faults = faults;
-    this.onSent = onSent;
+    this.watch = watch;
     this.random = simulation.stream('net');
   }
 
@@ -125,13 +141,16 @@ export class SimulatedNetwork {
       connection.ref = endpoint.machine.system.spawn(Session);
       connection.port = {
         ref: connection.ref,
+        access: accessOf(connection.peer),
+        creditMax: connection.peer.creditMax,
         offer: (message) => {
-          this.onSent(message, connection.peer);
+          this.watch.sent(message, connection.observed, endpoint.machine);
           this.down(connection, () => void port.offer(message));
+          if (isAnswer(message) && this.random() < this.faults.cutAnswer) this.break(connection);
           return 'accepted';
         },
       };
-      this.deliverToLeader(connection, kind, hello);
+      this.deliverToLeader(connection, kind, withIdentity(hello, connection.peer));
     });
   }
 
@@ -139,6 +158,7 @@ export class SimulatedNetwork {
     const { endpoint } = connection;
     if (endpoint === undefined || !isUp(endpoint)) return;
     const name = kind.startsWith('hello') ? 'hello' : 'message';
+    if (name === 'message') this.watch.received(body, connection.observed);
     const methods = routePeerMessages(endpoint.ref.tell) as unknown as Record<
       string,
       (payload: unknown) => void
@@ -199,6 +219,24 @@ export class SimulatedNetwork {
 
 function isUp({ machine, incarnation }: Endpoint): boolean {
   return machine.incarnation === incarnation;
+}
+
+function isAnswer(message: unknown): boolean {
+  return (message as { kind?: unknown }).kind === 'answer';
+}
+
+/** As the listener does: the name of a client with a key begins with its identity. */
+function withIdentity(hello: unknown, { identity }: Peer): unknown {
+  const { client } = hello as { client?: string };
+  return client === undefined || identity === ''
+    ? hello
+    : { ...(hello as object), client: `${identity}/${client}` };
+}
+
+/** Every identity may do everything. */
+function accessOf({ identity }: Peer): PeerAccess | undefined {
+  if (identity === '') return undefined;
+  return { identity, permits: () => true, owns: (client) => client.startsWith(`${identity}/`) };
 }
 
 /** Changes that a peer makes to a message afterwards must not reach the leader. */

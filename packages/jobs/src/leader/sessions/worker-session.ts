@@ -119,11 +119,13 @@ export class WorkerSession {
   }
 
   /**
-   * A worker that is not alive gets no jobs. Credit beyond its slots, granted while its attempts were short,
-   * is not used once they are long: jobs would wait there, and come back (ADR 0410).
+   * A worker that is not alive gets no jobs, nor does one with overrunning handlers in all its slots. Credit
+   * beyond its slots, granted while its attempts were short, is not used once they are long: jobs would wait
+   * there, and come back (ADR 0410).
    */
   get credit(): number {
-    if (!this.open || this.draining || this.liveness !== 'alive') return 0;
+    if (!this.open || this.draining || this.liveness !== 'alive' || this.reportedOverrun >= this.slots)
+      return 0;
     const atWorker = this.spent - this.returned;
     const atOnceMax = Math.min(this.slots + this.runTimeEstimate.batchSize, this.creditMax);
     return Math.max(0, Math.min(this.granted - this.spent, atOnceMax - atWorker));

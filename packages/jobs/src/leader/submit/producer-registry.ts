@@ -86,6 +86,8 @@ export class ProducerRegistry {
     if (numbering.ended) return false;
     // Its record is not durable yet.
     if (numbering.producer >= ledger.nextProducer) return true;
+    // A submit that is being written was made in time, and begins the window anew.
+    if (numbering.uncommitted.size > 0) return true;
     const producer = ledger.producers.get(numbering.producer);
     return producer !== undefined && producer.lastAt + limits.keyWindowMs > this.context.recordTime;
   }

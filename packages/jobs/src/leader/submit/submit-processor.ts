@@ -55,6 +55,7 @@ export class SubmitProcessor {
   }
 
   submit(session: ClientSession, low: number, item: SubmitItem): void {
+    this.joinProducer(session);
     const producer = this.producerOf(session);
     const problem = this.numberProblem(producer, item.seq, low);
     if (problem !== undefined) return this.refuse(session, item.seq, problem);
@@ -85,6 +86,14 @@ export class SubmitProcessor {
     this.addUncommitted(session, record, policy, item.seq);
   }
 
+  /**
+   * Another connection of the client may have become a producer since this one was made: its numbers count
+   * here too.
+   */
+  private joinProducer(session: ClientSession): void {
+    if (session.producer === 0) this.producers.resume(session);
+  }
+
   /** The record is staged: a worker may be assigned in this very turn. */
   private addUncommitted(
     session: ClientSession,
@@ -104,6 +113,7 @@ export class SubmitProcessor {
       const problem = `a batch of ${items.length} jobs, 1 to ${this.context.limits.batchMax} are allowed`;
       return this.refuse(session, seq, refusal('ERR_MESSAGE_MALFORMED', problem, 0));
     }
+    this.joinProducer(session);
     const badNumber = this.numberProblem(this.producerOf(session), seq, message.low);
     if (badNumber !== undefined) return this.refuse(session, seq, badNumber);
     const known = this.knownJobs(session, seq, items);

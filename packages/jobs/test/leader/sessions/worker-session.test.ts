@@ -45,4 +45,21 @@ sessions('acknowledgements wait for the next batch of assignments, unless their 
   assert.is(acknowledged(), 3 * BATCH_JOBS_MAX, 'the worker keeps every result until then');
 });
 
+sessions('a worker whose slots are all held by overrunning handlers gets no job until one ends', () => {
+  const harness = new LeaderHarness();
+  const worker = harness.worker({ slots: 2 });
+  const report = (overrun: number): void => {
+    // Short jobs have earned it the credit of a batch, beyond its slots.
+    const credit = { jobs: 50, bytes: 1_000_000 };
+    const message = { kind: 'report', ends: [], credit, cpu: 0, lagMs: 0, overrun } as const;
+    harness.leader.fromWorker(worker.session, message);
+    harness.settle();
+  };
+  report(2);
+  harness.client().submit('x');
+  assert.is(worker.assigned().length, 0);
+  report(1);
+  assert.is(worker.assigned().length, 1);
+});
+
 sessions.run();

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LeaderHarness } from '../leader-harness.js';
+import { type FakeClient, LeaderHarness } from '../leader-harness.js';
 
 // A client is a producer from its first submit until it closes, or for the key window (ADR 0408).
 const registries = suite('producer registry');
@@ -113,6 +113,41 @@ registries('producers that the ledger has dropped do not accumulate in the regis
   };
   const kept = sessions.producers.byName.size;
   assert.ok(kept < 120, `${kept} are kept`);
+});
+
+registries(
+  'a submit is not accepted twice by two connections of a client, both made before its first submit',
+  () => {
+    const harness = new LeaderHarness();
+    const lost = harness.client('ann', 't1');
+    const next = harness.client('ann', 't1');
+    const first = lost.submit('a', { seq: 1 });
+    const again = next.submit('a', { seq: 1 });
+    assert.equal(again?.jobs, first?.jobs);
+    assert.is(again?.duplicate, true);
+    const item = { seq: 1, ref: 1, payload: 'a', key: '', delayMs: 0, wantsOutcome: false };
+    const third = harness.client('bob', 't1');
+    const fourth = harness.client('bob', 't1');
+    for (const client of [third, fourth])
+      client.write({ kind: 'submit_all', low: 0, seq: 1, items: [item, item] });
+    assert.equal(fourth.receipts()[0]?.jobs, third.receipts()[0]?.jobs);
+  },
+);
+
+registries('a producer whose window ends while a submit of it is being written is not forgotten', () => {
+  const harness = new LeaderHarness({ limits: { keyWindowMs: 1_000 } });
+  const lost = harness.client('ann', 't1');
+  lost.submit('a', { seq: 1 });
+  harness.advance(990);
+  harness.heldWrites = [];
+  lost.submit('b', { seq: 2 });
+  harness.advance(20);
+  const next = harness.client('ann', 't1');
+  next.submit('b', { seq: 2 });
+  while (harness.heldWrites.length > 0) harness.completeWrite();
+  const jobs = (client: FakeClient): unknown => client.receipts().find(({ seq }) => seq === 2)?.jobs;
+  assert.equal(jobs(next), [2]);
+  assert.equal(jobs(lost), [2]);
 });
 
 registries.run();
