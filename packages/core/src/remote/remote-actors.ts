@@ -476,12 +476,19 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
       if (route.runsOn === thread) route.lost(ref.cell, error);
     }
     for (const { ref, route } of [...(this.imports.get(thread)?.values() ?? [])]) route.ended(ref, 'failed');
+    this.unpauseImports(thread);
     this.residents.threadEnded(thread);
     for (const threads of this.importers.values()) threads.delete(thread);
     for (const { paused } of this.backlogs.values()) paused.delete(thread);
     this.roomAgain(thread);
     this.names.threadEnded(thread);
     this.events.threadEnded(thread);
+  }
+
+  /** The mailbox that paused them has ended with its thread. */
+  private unpauseImports(thread: number): void {
+    for (const bySlot of this.imports.values())
+      for (const { route } of bySlot.values()) if (route.runsOn === thread) route.unpause();
   }
 
   /** Only their number is known. */

@@ -20,6 +20,8 @@ interface Place {
   readonly generation: number;
   cell: ActorCell | undefined;
   early: Early[];
+  /** Its proxy has ended: no resident will come. */
+  isOver: boolean;
 }
 
 /** A resident's part of a restart: it waits at rest until its home replaces it. */
@@ -74,7 +76,7 @@ export class Residents {
   /** For one that is not here: kept when it will be, false when it has ended. */
   keepEarly(at: ActorAddress, early: Early): boolean {
     const place = this.placeOf(at);
-    if (place === undefined || place.cell !== undefined) return false;
+    if (place === undefined || place.cell !== undefined || place.isOver) return false;
     place.early.push(early);
     return true;
   }
@@ -86,7 +88,7 @@ export class Residents {
     const known = bySlot.get(slot);
     if (known !== undefined && known.generation >= generation)
       return known.generation === generation ? known : undefined;
-    const place: Place = { generation, cell: undefined, early: [] };
+    const place: Place = { generation, cell: undefined, early: [], isOver: false };
     bySlot.set(slot, place);
     return place;
   }
@@ -97,7 +99,7 @@ export class Residents {
     const before = bySlot?.get(at.slot);
     // A new life of the same proxy: a permanent child, or one whose thread has ended.
     if (before?.generation === at.generation && before.cell?.isTerminated === true)
-      bySlot?.set(at.slot, { generation: at.generation, cell: undefined, early: [] });
+      bySlot?.set(at.slot, { generation: at.generation, cell: undefined, early: [], isOver: false });
     const place = this.placeOf(at);
     if (place === undefined) return;
     try {
@@ -129,7 +131,7 @@ export class Residents {
     signal: RemoteSignal & { readonly kind: 'spawn' },
   ): void {
     const { at } = signal;
-    if (this.places.get(at.thread)?.get(at.slot) !== place) return;
+    if (this.places.get(at.thread)?.get(at.slot) !== place || place.isOver) return;
     const options = this.threads.unpack(signal.packed) as SpawnOptionsWithArgs;
     const home = this.homeOf(from, signal);
     const cell = this.runtime.spawner.spawn(this.runtime.guardian, definition, options, undefined, home);
@@ -191,13 +193,12 @@ export class Residents {
     this.suspended.delete(key);
   }
 
-  /** Its proxy has ended: messages that came early wait no longer. Returns them. */
-  forget({ thread, slot, generation }: ActorAddress): readonly Early[] {
-    const bySlot = this.places.get(thread);
-    const place = bySlot?.get(slot);
-    if (place?.generation !== generation) return [];
+  /** Its proxy has ended: messages that came early wait no longer, and none waits from now on. Returns them. */
+  forget(at: ActorAddress): readonly Early[] {
+    const place = this.placeOf(at);
+    if (place === undefined) return [];
+    place.isOver = true;
     place.cell?.ref.cell.requestKill();
-    if (place.cell === undefined) bySlot?.delete(slot);
     return place.early.splice(0);
   }
 

@@ -486,6 +486,45 @@ remote('dead letters and failures of other threads reach the listeners on the ma
   }),
 );
 
+remote('a third thread that a full mailbox has paused goes on when that thread was replaced', () =>
+  linked({ threads: 3, definitions: [Narrow, Sender] }, async (systems) => {
+    const { system } = systems.main;
+    const narrow = system.spawn(Narrow, { on: 'thread-1' });
+    const sender = system.spawn(Sender, { on: 'thread-2' });
+    await systems.settle();
+    const held = system.suspend(narrow);
+    await systems.settle();
+    for (let n = 0; n < 100; n += 1) sender.tell.send({ to: narrow, n });
+    await systems.settle();
+    assert.ok((systems.worlds[2]?.system.stats().queued ?? 0) > 0, 'its proxy is paused');
+    held.resume();
+    systems.kill(1, new Error('gone'));
+    await systems.settle();
+    assert.is(systems.worlds[2]?.system.stats().queued, 0);
+    sender.tell.send({ to: narrow, n: 100 });
+    await systems.settle();
+    assert.is((await answer(systems, narrow.ask.taken())).at(-1), 100);
+  }),
+);
+
+remote('a message that comes after its actor has failed to start is a dead letter, not kept for ever', () =>
+  linked({ threads: 3, definitions: [Sender] }, async (systems) => {
+    const { system } = systems.main;
+    const never = system.spawn(Narrow, { on: 'thread-1' });
+    const sender = system.spawn(Sender, { on: 'thread-2' });
+    sender.tell.send({ to: never, n: 1 });
+    await systems.settle();
+    sender.tell.send({ to: never, n: 2 });
+    await systems.settle();
+    assert.is(conserved(systems), 4);
+    const letters = systems.worlds.map((world) => world.system.stats().deadLetters);
+    assert.is(
+      letters.reduce((sum, count) => sum + count),
+      2,
+    );
+  }),
+);
+
 remote('messages in the mailboxes of a thread that ends are counted as dead letters', () =>
   linked({}, async (systems) => {
     const { system } = systems.main;
