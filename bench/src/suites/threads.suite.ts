@@ -3,6 +3,7 @@ import { threads } from '@troupe/threads';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
 import { quantile } from '../stats/quantile.js';
 import { MessageSink, MessageSource } from './threads/message-sink.js';
+import { missingPool, poolCases, poolSystems } from './threads/pool-cases.js';
 import { PostedMessages } from './threads/posted-messages.js';
 
 const MESSAGES = 300_000;
@@ -105,12 +106,14 @@ const roundTrip: Case = {
 
 export const suite: Suite = {
   name: 'threads',
-  title: 'messages between threads: actors over rings in shared memory, and `postMessage`',
-  systems,
+  title: 'actors on threads over rings in shared memory, and tasks of a thread pool',
+  systems: [...new Set([...systems, ...poolSystems])],
   rounds: 5,
   cases: [
     oneWay('numbersAcrossThreads', 'number', 'an actor sends numbers to an actor on another thread'),
     oneWay('objectsAcrossThreads', 'object', 'the same with objects of three fields, which are cloned'),
     roundTrip,
+    ...poolCases,
   ],
+  missing: missingPool,
 };

@@ -1,3 +1,5 @@
+import { keepClassNames } from '@troupe/core/class-names';
+
 /** Every error of this package. Match on `code`, never on the text. */
 export abstract class JobsError extends Error {
   abstract readonly code: string;
@@ -310,3 +312,30 @@ export class LeaderRefusedError extends JobsError {
     this.answer = answer;
   }
 }
+
+keepClassNames({
+  AttemptAbortedError,
+  CallWaitError,
+  ClientClosedError,
+  ForbiddenError,
+  JobCancelledError,
+  JobDefinitionError,
+  JobFailedError,
+  JobForeignError,
+  JobRefusedError,
+  JobSchemaError,
+  JobUnknownError,
+  JobWaitError,
+  JobsError,
+  JournalFailedError,
+  LeaderChangedError,
+  LeaderRefusedError,
+  LeaderUnreachableError,
+  LedgerCorruptError,
+  LogDiskTooSmallError,
+  MessageMalformedError,
+  MessageTooLongError,
+  NonRetryableError,
+  SessionRefusedError,
+  SubmitWaitError,
+});

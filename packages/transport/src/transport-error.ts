@@ -1,3 +1,5 @@
+import { keepClassNames } from '@troupe/core/class-names';
+
 /** The errors of this package. Match on `code`; docs/errors.md has an entry for each. */
 export abstract class TransportError extends Error {
   abstract readonly code: string;
@@ -93,3 +95,16 @@ export class ListenError extends TransportError {
     super(`listen on ${address}: ${problem}`, options);
   }
 }
+
+keepClassNames({
+  AccessRuleError,
+  BodyBrokenError,
+  BodyCorruptError,
+  ConnectionStateError,
+  HeaderError,
+  ListenError,
+  PayloadBombError,
+  SecretError,
+  TransportError,
+  UnsafeBindError,
+});

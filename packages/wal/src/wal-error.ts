@@ -1,5 +1,7 @@
 // One base class, one stable code per class, and the exit code where the process has to end.
 
+import { keepClassNames } from '@troupe/core/class-names';
+
 export abstract class WalError extends Error {
   abstract readonly code: string;
   /** Exit code for a process that cannot work without this log; undefined where it need not end. */
@@ -212,3 +214,24 @@ export function errnoOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
+
+keepClassNames({
+  WalBlobError,
+  WalClosedError,
+  WalCopyError,
+  WalCorruptError,
+  WalDirectoryError,
+  WalDiskFullError,
+  WalDiskLowError,
+  WalDiskSlowError,
+  WalError,
+  WalFencedError,
+  WalIoError,
+  WalLockedError,
+  WalNetworkError,
+  WalOptionError,
+  WalRecordTooLargeError,
+  WalSnapshotError,
+  WalTrimmedError,
+  WalVersionError,
+});

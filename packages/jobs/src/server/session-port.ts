@@ -15,6 +15,7 @@ export class SessionPort<Message extends { readonly kind: string }> implements P
   readonly access: PeerPort<Message>['access'];
   readonly creditMax: number;
   readonly streams: boolean;
+  private readonly methods: MessagesByKind<Message, Delivered>;
   private readonly connection: SessionSetup['connection'];
   private readonly leader: LeaderForPeers<Taken>;
   private readonly hasRoom: () => boolean;
@@ -23,6 +24,7 @@ export class SessionPort<Message extends { readonly kind: string }> implements P
   constructor(ref: PortSession<Message>, setup: SessionSetup, hasRoom: () => boolean = () => true) {
     const { connection, leader, access } = setup;
     this.ref = ref;
+    this.methods = ref.offer;
     this.access = access;
     this.creditMax = connection.handshake.creditMax;
     this.streams = connection.handshake.dialect === 'full';
@@ -32,7 +34,7 @@ export class SessionPort<Message extends { readonly kind: string }> implements P
   }
 
   offer(message: Message): Delivered {
-    const delivered = this.hasRoom() ? callByKind(this.ref.offer, message) : 'full';
+    const delivered = this.hasRoom() ? callByKind(this.methods, message) : 'full';
     this.wasFull ||= delivered === 'full';
     return delivered;
   }

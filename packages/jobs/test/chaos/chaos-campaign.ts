@@ -2,6 +2,7 @@ import { SeededRandom } from '@troupe/core/testing';
 import { connectClient } from '@troupe/jobs';
 import {
   clientProcess,
+  type Launch,
   leaderProcess,
   RoleProcess,
   RoleProcesses,
@@ -9,6 +10,7 @@ import {
 } from '../remote/role-process.js';
 import { ChaosChecker } from './chaos-checker.js';
 import { ChaosProxy, type NetworkFault } from './chaos-proxy.js';
+import type { FakeClock } from './fake-clock.js';
 import type { SmallDisk } from './small-disk.js';
 
 export const KILLS = ['kill-leader', 'kill-worker', 'kill-client'] as const;
@@ -21,6 +23,8 @@ export const FAULTS = [
   'silent-network',
   'lost-answers',
   'second-leader',
+  'two-leaders',
+  'clock-step',
   'full-disk',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
@@ -32,6 +36,10 @@ export interface ChaosOptions {
   readonly dir: string;
   /** Where the folder is, for the fault `full-disk`. */
   readonly disk?: SmallDisk | undefined;
+  /** The clock of the leaders, for the fault `clock-step`. */
+  readonly clock?: FakeClock | undefined;
+  /** The words that start a process in another pid namespace, for the fault `two-leaders`. */
+  readonly namespace?: readonly string[] | undefined;
 }
 
 export interface ChaosReport {
@@ -42,6 +50,9 @@ export interface ChaosReport {
 }
 
 const PAUSE_MS_MAX = 2_000;
+/** A leader that was fenced has to end at its next write. */
+const FENCED_MS_MAX = 20_000;
+const DAY_SECONDS = 86_400;
 const SLOTS = 8;
 /** A small log, so that it fits on a small disk. */
 const LEADER_OPTIONS = { wal: { segmentBytes: 32 * 2 ** 20, freeBytesSoft: 80 * 2 ** 20 } };
@@ -73,7 +84,7 @@ export class ChaosCampaign implements AsyncDisposable {
   }
 
   static async start(options: ChaosOptions): Promise<ChaosCampaign> {
-    const leader = await leaderProcess(options.dir, 0, LEADER_OPTIONS);
+    const leader = await leaderProcess(options.dir, 0, LEADER_OPTIONS, launchOf(options));
     const proxy = await ChaosProxy.before(leader.port);
     const campaign = new ChaosCampaign(options, leader, leader.port, proxy);
     await campaign.processes.add(Promise.resolve(leader));
@@ -140,6 +151,10 @@ export class ChaosCampaign implements AsyncDisposable {
         return this.faultyNetwork({ kind: 'lost-answers', every: this.random.between(2, 20) });
       case 'second-leader':
         return this.startSecondLeader();
+      case 'two-leaders':
+        return this.runTwoLeaders();
+      case 'clock-step':
+        return this.stepClock();
       case 'full-disk':
         return this.fillDisk();
       default:
@@ -162,10 +177,45 @@ export class ChaosCampaign implements AsyncDisposable {
   }
 
   private async startSecondLeader(): Promise<void> {
-    await using second = new RoleProcess(['leader', this.options.dir, '0', JSON.stringify(LEADER_OPTIONS)]);
+    const args = ['leader', this.options.dir, '0', JSON.stringify(LEADER_OPTIONS)];
+    await using second = new RoleProcess(args, launchOf(this.options));
     const code = await second.exited;
     if (code === 0 || second.events.some(({ kind }) => kind === 'ready'))
       this.checker.problems.push(`a second leader on the folder ended with ${code}`);
+  }
+
+  /**
+   * A leader in another container takes the folder and acknowledges submits, while clients submit to the first
+   * one, which must end by itself. Then the second is killed and a third takes over.
+   */
+  private async runTwoLeaders(): Promise<void> {
+    const { dir, namespace } = this.options;
+    if (namespace === undefined) throw new Error('two-leaders needs a namespace');
+    const first = this.leader;
+    const launch = { ...launchOf(this.options), command: namespace };
+    const second = await this.processes.add(leaderProcess(dir, 0, LEADER_OPTIONS, launch));
+    this.clientsStarted += 1;
+    const client = await this.processes.add(clientProcess(second.port, `c${this.clientsStarted}`));
+    await client.event(({ kind }) => kind === 'acked');
+    const timer = setTimeout(() => first.signal('SIGKILL'), FENCED_MS_MAX);
+    const code = await first.exited;
+    clearTimeout(timer);
+    if (code === 'SIGKILL') this.checker.problems.push('a leader went on whose folder another has opened');
+    await client.kill();
+    this.checker.collect(client);
+    await second.kill();
+    await this.restartLeader();
+  }
+
+  /** Up to a day forward or back. A leader reads its wall clock at the start, so half of them start again. */
+  private async stepClock(): Promise<void> {
+    const { clock } = this.options;
+    if (clock === undefined) throw new Error('clock-step needs a clock');
+    const seconds = this.random.between(1, DAY_SECONDS);
+    await clock.step(this.random.chance(0.5) ? seconds : -seconds);
+    if (this.random.chance(0.5)) return this.wait();
+    await this.leader.kill();
+    await this.restartLeader();
   }
 
   /** Submits are refused meanwhile. A leader that cannot write its next segment ends, and is started again. */
@@ -180,7 +230,9 @@ export class ChaosCampaign implements AsyncDisposable {
 
   private async restartLeader(): Promise<void> {
     const { dir } = this.options;
-    this.leader = await this.processes.add(leaderProcess(dir, this.port, LEADER_OPTIONS));
+    this.leader = await this.processes.add(
+      leaderProcess(dir, this.port, LEADER_OPTIONS, launchOf(this.options)),
+    );
   }
 
   private startWorker(at: number): Promise<RoleProcess> {
@@ -225,4 +277,8 @@ export class ChaosCampaign implements AsyncDisposable {
     const ms = this.random.between(50, PAUSE_MS_MAX);
     return new Promise((resolve) => setTimeout(resolve, ms));
   }
+}
+
+function launchOf({ clock }: ChaosOptions): Launch {
+  return { env: clock?.env };
 }

@@ -1,10 +1,13 @@
 // npm run chaos: faults against real processes, until the time is over or a fault has lost something.
 //   npm run chaos -- --minutes 10              all faults that this machine allows
 //   npm run chaos -- --rounds 50 --kills       fifty rounds of kill -9 alone
+//   npm run chaos -- --faults clock-step,two-leaders
 //   npm run chaos -- --minutes 1 --seed 7      the choices of an earlier run
 import { parseArgs } from 'node:util';
 import { tempFolder } from '../temp-folder.js';
 import { ChaosCampaign, FAULTS, type Fault, KILLS } from './chaos-campaign.js';
+import { FakeClock } from './fake-clock.js';
+import { pidNamespace } from './pid-namespace.js';
 import { SmallDisk } from './small-disk.js';
 
 const DISK_MIB = 512;
@@ -15,30 +18,55 @@ const { values } = parseArgs({
     rounds: { type: 'string' },
     seed: { type: 'string' },
     kills: { type: 'boolean' },
+    faults: { type: 'string' },
   },
 });
 const seed = number('seed', values.seed ?? String(Date.now() % 1_000_000));
 const rounds = values.rounds === undefined ? Number.POSITIVE_INFINITY : number('rounds', values.rounds);
 const minutes = number('minutes', values.minutes ?? (values.rounds === undefined ? '1' : '60'));
 
-const mounted =
-  values.kills === true ? { reason: 'only kills were wanted' } : await SmallDisk.mount(DISK_MIB);
-const disk = 'reason' in mounted ? undefined : mounted;
-if ('reason' in mounted) console.log(`skipped: full-disk (${mounted.reason})`);
-console.log('skipped: clock steps (they need the command faketime and a clock of their own per process)');
-const all: readonly Fault[] = values.kills === true ? KILLS : FAULTS;
-const faults = all.filter((fault) => fault !== 'full-disk' || disk !== undefined);
+const wanted = faultsWanted();
+const disk = wanted.has('full-disk') ? usable('full-disk', await SmallDisk.mount(DISK_MIB)) : undefined;
+const clock = wanted.has('clock-step') ? usable('clock-step', await FakeClock.start()) : undefined;
+const namespace = wanted.has('two-leaders') ? usable('two-leaders', await pidNamespace()) : undefined;
+const faults = [...wanted];
 const folder = disk === undefined ? await tempFolder() : undefined;
 
 try {
   process.exitCode = await run(disk?.path ?? (folder as { readonly path: string }).path);
 } finally {
   await disk?.[Symbol.asyncDispose]();
+  await clock?.[Symbol.asyncDispose]();
   await folder?.[Symbol.asyncDispose]();
 }
 
+/** Undefined, with the reason printed, where this machine lacks something. */
+function usable<T extends object>(fault: Fault, found: T | { readonly reason: string }): T | undefined {
+  if (!('reason' in found)) return found;
+  console.log(`skipped: ${fault} (${found.reason})`);
+  wanted.delete(fault);
+  return undefined;
+}
+
+function faultsWanted(): Set<Fault> {
+  if (values.kills === true) return new Set(KILLS);
+  if (values.faults === undefined) return new Set(FAULTS);
+  const named = values.faults.split(',');
+  const unknown = named.filter((name) => !FAULTS.some((fault) => fault === name));
+  if (unknown.length === 0) return new Set(FAULTS.filter((fault) => named.includes(fault)));
+  console.error(`chaos: no fault ${unknown.join(', ')}; there are ${FAULTS.join(', ')}`);
+  process.exit(2);
+}
+
 async function run(root: string): Promise<number> {
-  await using campaign = await ChaosCampaign.start({ seed, faults, dir: `${root}/log`, disk });
+  await using campaign = await ChaosCampaign.start({
+    seed,
+    faults,
+    dir: `${root}/log`,
+    disk,
+    clock,
+    namespace,
+  });
   const until = performance.now() + minutes * 60_000;
   let done = 0;
   while (done < rounds && performance.now() < until) {

@@ -7,6 +7,13 @@ import type { LeaderServerOptions, StartWorkerOptions } from '@troupe/jobs';
 
 export type ProcessEvent = Readonly<Record<string, unknown>> & { readonly kind: string };
 
+/** How a process is started. */
+export interface Launch {
+  /** Words before those of node, such as `unshare --pid`. */
+  readonly command?: readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
 /** A role in a process of its own. Killed at the end of the block if it is still alive. */
 export class RoleProcess implements AsyncDisposable {
   readonly events: ProcessEvent[] = [];
@@ -15,9 +22,13 @@ export class RoleProcess implements AsyncDisposable {
   private readonly waiting = new Set<() => void>();
   private errors = '';
 
-  constructor(args: readonly string[]) {
+  constructor(args: readonly string[], { command = [], env = {} }: Launch = {}) {
     const program = fileURLToPath(new URL('./role-process-main.js', import.meta.url));
-    this.child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+    const [file = '', ...words] = [...command, process.execPath, program, ...args];
+    this.child = spawn(file, words, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
     let text = '';
     this.child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
       const lines = (text + chunk).split('\n');
@@ -81,8 +92,9 @@ export async function leaderProcess(
   dir: string,
   port = 0,
   more: Partial<LeaderServerOptions> = {},
+  launch: Launch = {},
 ): Promise<RoleProcess & { readonly port: number }> {
-  const role = await new RoleProcess(['leader', dir, String(port), JSON.stringify(more)]).ready();
+  const role = await new RoleProcess(['leader', dir, String(port), JSON.stringify(more)], launch).ready();
   const ready = await role.event((event) => event.kind === 'ready');
   return Object.assign(role, { port: Number(ready['port']) });
 }

@@ -22,6 +22,7 @@ import { ClientConnection } from '#src/server/client-connection.js';
 import { offerToLeader } from '#src/server/offer-to-leader.js';
 import { SessionMaker } from '#src/server/session-maker.js';
 import { encodeClient, encodeClientHello } from '#src/wire/client-codec.js';
+import { NoDeadLetters, systemOf } from '../no-dead-letters.js';
 import { Echo } from '../remote/sample-jobs.js';
 
 const sessions = suite('sessions of a leader');
@@ -33,6 +34,7 @@ class World implements AsyncDisposable {
   readonly time: TestSystem = createTestSystem({ host: this.host });
   readonly network = new MemoryNetwork({ clock: this.host, latencyMs: { from: 1, to: 1 } });
   private readonly opened: AsyncDisposable[] = [];
+  private readonly deadLetters: NoDeadLetters[] = [];
 
   /** Moves time until the promise settles. */
   async finish<T>(promise: Promise<T>): Promise<T> {
@@ -52,22 +54,35 @@ class World implements AsyncDisposable {
     return opened;
   }
 
-  leader(): Promise<LeaderServer> {
+  async leader(): Promise<LeaderServer> {
     const { host, network } = this;
     const journal = memoryJournal({ entries: [] }, (run) => host.later(run));
     const net = network.machine('leader');
     const onFatal = (error: Error): void => assert.unreachable(error.message);
-    return this.open(startLeader({ host, net, journal, address: { port: address.port }, onFatal }));
+    const leader = await this.open(
+      startLeader({ host, net, journal, address: { port: address.port }, onFatal }),
+    );
+    this.watch(leader);
+    return leader;
   }
 
-  worker(): Promise<AsyncDisposable> {
+  async worker(): Promise<AsyncDisposable> {
     const handlers = [handle(Echo, (input) => input)];
     const net = this.network.machine('worker');
-    return this.open(startWorker({ host: this.host, net, address, name: 'w', handlers, cpuCap: 1 }));
+    const worker = await this.open(
+      startWorker({ host: this.host, net, address, name: 'w', handlers, cpuCap: 1 }),
+    );
+    this.watch(worker);
+    return worker;
   }
 
   client(name: string): Promise<Client> {
     return this.open(connectClient({ host: this.host, net: this.network.machine(name), address, name }));
+  }
+
+  /** A dead letter in one of its processes fails the test. */
+  private watch(process: object): void {
+    this.deadLetters.push(new NoDeadLetters(systemOf(process)));
   }
 
   /** A connection whose peer the test plays. */
@@ -90,6 +105,7 @@ class World implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const one of this.opened.reverse()) await this.finish(Promise.resolve(one[Symbol.asyncDispose]()));
     await this.finish(this.time.system.shutdown());
+    for (const letters of this.deadLetters) letters.check();
   }
 }
 

@@ -177,9 +177,9 @@ export class SessionConnection implements ConnectionHandler {
     if (!this.isAwaitingRoom) this.reportClosed();
   }
 
-  private announce({ offer, send }: SessionRef): void {
+  private announce(session: SessionRef): void {
     this.isAnnounced = true;
-    this.afterOffer(offer.readable(), () => send.readable());
+    this.afterOffer(session.offer.readable(), () => session.send.readable());
   }
 
   private notify(notice: ConnectionNotice): void {

@@ -57,9 +57,12 @@ export const WalActor: Actor<WalProtocol, WalOptions> = defineActor.of<WalProtoc
   state: (options: WalOptions): WalState => ({ options, log: undefined, appends: undefined }),
 
   async started(ctx) {
-    const log = await promiseOf<Log>((done) => openLog(ctx.state.options, done));
-    ctx.state.log = log;
-    ctx.state.appends = new WaitingAppends(log);
+    const { signal, state } = ctx;
+    const log = await promiseOf<Log>((done) => openLog(state.options, done));
+    // The actor was stopped or killed meanwhile. After a kill there is no hook that would close the log.
+    if (signal.aborted) return promiseOf<void>((done) => log.close(done));
+    state.log = log;
+    state.appends = new WaitingAppends(log);
   },
 
   handlers: {

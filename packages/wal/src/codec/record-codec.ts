@@ -1,5 +1,6 @@
 // Records and the codec interface.
 
+import { keepClassNames } from '@troupe/core/class-names';
 import type { BlobRef } from '../blob/blob-ref.js';
 
 /** `payload` is a view that is valid only during the call: copy it to keep it. */
@@ -44,3 +45,7 @@ export class RecordFormatError extends Error {
     this.lsn = lsn;
   }
 }
+
+keepClassNames({
+  RecordFormatError,
+});

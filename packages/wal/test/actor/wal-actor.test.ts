@@ -121,4 +121,26 @@ actor('without `process.exit` a failed disk fails the actor, and a restart recov
   assert.is(seen[0], 'safe');
 });
 
+actor('an actor that is killed while its log opens closes the log', async () => {
+  const held: (() => void)[] = [];
+  let isHolding = true;
+  const storage = new FaultyStorage({
+    schedule: (complete) => {
+      if (isHolding) held.push(complete);
+      else setImmediate(complete);
+    },
+  });
+  await using system = createSystem({ name: 'test', host: quietHost });
+  const log = system.spawn(WalActor, { args: { storage, ...SMALL } });
+  while (held.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await system.kill(log);
+  isHolding = false;
+  for (const complete of held) complete();
+  for (let turn = 0; turn < 1_000 && storage.disk.isLocked; turn += 1)
+    await new Promise((resolve) => setImmediate(resolve));
+  assert.not.ok(storage.disk.isLocked, 'the log is closed');
+  const again = system.spawn(WalActor, { args: { storage, ...SMALL } });
+  assert.is(await again.ask.append(Buffer.from('one')), 1);
+});
+
 actor.run();

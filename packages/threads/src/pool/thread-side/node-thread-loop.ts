@@ -4,6 +4,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { errorOf, errorRecord } from '../../thread/error-record.js';
 import { findNotCloneable } from '../../thread/find-not-cloneable.js';
+import { importModule } from '../../thread/node-import-module.js';
 import { NotCloneableError } from '../../thread/thread-errors.js';
 import { transferListOf } from '../../value/transfer.js';
 import { runInTask } from '../current-task.js';
@@ -360,8 +361,4 @@ function inlineKind(value: unknown): number {
   if (value === null) return RESULT_NULL;
   if (typeof value === 'boolean') return value ? RESULT_TRUE : RESULT_FALSE;
   return RESULT_PORTED;
-}
-
-function importModule(url: string): Promise<Readonly<Record<string, unknown>>> {
-  return import(url) as Promise<Readonly<Record<string, unknown>>>; // a module namespace
 }
