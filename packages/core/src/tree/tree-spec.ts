@@ -10,14 +10,16 @@ export interface ChildOptions {
   readonly name?: string | undefined;
   /** Default `transient`. */
   readonly restart?: RestartType | undefined;
-  /** When it ends for good, its supervisor ends too. */
+  /** When it ends for good, its supervisor ends too. Default false. */
   readonly significant?: boolean | undefined;
   /** The thread on which it runs, as for `spawn`. */
   readonly on?: string | undefined;
 }
 
 export interface SupervisorOptions extends SupervisionPolicy {
+  /** Whether its parent starts it again when it ends. Default `transient`. */
   readonly restart?: RestartType | undefined;
+  /** When it ends for good, its own supervisor ends too. Default false. */
   readonly significant?: boolean | undefined;
 }
 
