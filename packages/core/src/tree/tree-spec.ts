@@ -12,6 +12,8 @@ export interface ChildOptions {
   readonly restart?: RestartType | undefined;
   /** When it ends for good, its supervisor ends too. Default false. */
   readonly significant?: boolean | undefined;
+  /** The thread on which it runs, as for `spawn`. */
+  readonly on?: string | undefined;
 }
 
 export interface SupervisorOptions extends SupervisionPolicy {
@@ -32,6 +34,7 @@ export interface ChildSpec<D extends AnyDefinition = AnyDefinition> extends Node
   readonly kind: 'child';
   readonly definition: D;
   readonly args: unknown;
+  readonly on?: string | undefined;
 }
 
 export interface PoolSpec<D extends AnyDefinition = AnyDefinition> extends NodeSettings {
@@ -67,7 +70,13 @@ const SUPERVISOR_RULES = {
   significant: anything,
   ...Object.fromEntries(POLICY_OPTIONS.map((option) => [option, anything])),
 };
-const CHILD_RULES = { args: anything, name: anything, restart: anything, significant: anything };
+const CHILD_RULES = {
+  args: anything,
+  name: anything,
+  restart: anything,
+  significant: anything,
+  on: anything,
+};
 
 /** An actor at a place in the tree. */
 export function child<D extends AnyDefinition>(
@@ -76,7 +85,8 @@ export function child<D extends AnyDefinition>(
 ): ChildSpec<D> {
   checkOptions('child', options ?? {}, CHILD_RULES);
   const place = placeOf(options ?? {}, definition.name, 'transient');
-  return Object.freeze({ kind: 'child', definition, args: options?.args, ...place });
+  const on = options?.on === undefined ? {} : { on: options.on };
+  return Object.freeze({ kind: 'child', definition, args: options?.args, ...on, ...place });
 }
 
 /**
