@@ -20,6 +20,7 @@ const tasks = {
   build: () => buildOrExplain([]),
   lint: () => lint(),
   tidy: () => runScript('scripts/tidy.mjs'),
+  reference: () => runScript('scripts/reference.mjs'),
   unused: () => runScript('scripts/unused.mjs'),
   runtimes: () => runScript('scripts/runtimes.mjs'),
   pack: () => runScript('scripts/pack.mjs'),

@@ -6,6 +6,7 @@ import { checkErrorCatalogue } from './tidy/error-catalogue.mjs';
 import { checkLayers } from './tidy/layers.mjs';
 import { longOnes } from './tidy/lengths.mjs';
 import { checkPlaces } from './tidy/places.mjs';
+import { checkReference } from './tidy/reference.mjs';
 import { checkCommentSubjects, checkRetiredWords } from './tidy/retired-words.mjs';
 import { checkStatusWrites } from './tidy/status-writes.mjs';
 import { checkStrayIo } from './tidy/stray-io.mjs';
@@ -26,6 +27,7 @@ const checks = {
   links: checkLinks,
   decisions: checkAdrIndex,
   semantics: checkSemantics,
+  reference: checkReference,
   places: checkPlaces,
   vocabulary: checkRetiredWords,
   comments: checkCommentSubjects,

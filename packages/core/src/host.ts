@@ -25,11 +25,13 @@ export interface Host {
   wallNow(): number;
   /** A number from 0 up to, not including, 1. */
   random(): number;
+  /** Calls `run` once, `ms` from now. */
   setTimer(ms: number, run: () => void): HostTimer;
   /** Before anything else happens on the event loop. */
   soon(run: () => void): void;
   /** After the event loop has served its timers and sockets once. */
   later(run: () => void): void;
+  /** Writes one line. */
   log(entry: LogEntry): void;
   /**
    * A failure has stopped a system, and no code has looked at its end: the process should not go on as if

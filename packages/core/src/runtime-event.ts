@@ -4,8 +4,11 @@ import type { SuspendReason } from './message/suspend-reason.js';
 
 /** Events of the runtime. They have paths, not actors: an event must not keep an actor alive. */
 export type RuntimeEvent =
+  /** An actor was started; `actor` is the name of its definition. */
   | { readonly kind: 'spawned'; readonly path: string; readonly actor: string }
+  /** An actor has ended. */
   | { readonly kind: 'stopped'; readonly path: string; readonly reason: StopReason }
+  /** An actor failed, in a message or a hook, and its parent has decided. */
   | {
       readonly kind: 'failed';
       readonly path: string;
@@ -24,15 +27,18 @@ export type RuntimeEvent =
        */
       readonly messageHistory: readonly string[];
     }
+  /** An actor runs again with a new state; `restarts` counts all of them. */
   | { readonly kind: 'restarted'; readonly path: string; readonly restarts: number }
+  /** A message reached no handler. */
   | { readonly kind: 'dead-letter'; readonly letter: DeadLetter }
-  /** `receiver`: the actor whose mailbox has to catch up, where it was muted. */
+  /** An actor handles no messages; `receiver` has to catch up first, where the actor was muted. */
   | {
       readonly kind: 'suspended';
       readonly path: string;
       readonly reason: SuspendReason;
       readonly receiver?: string;
     }
+  /** A suspension has ended after `ms`. */
   | {
       readonly kind: 'resumed';
       readonly path: string;
@@ -47,6 +53,7 @@ export type RuntimeEvent =
       readonly senders: readonly string[];
       readonly ms: number;
     }
+  /** A `ctx` was used after its incarnation had ended: `what` was refused. */
   | { readonly kind: 'stale-context'; readonly path: string; readonly what: string }
   /** The last of `turns` turns was this actor's; with one turn, it alone took so long. */
   | {
@@ -65,6 +72,7 @@ export type RuntimeEvent =
       readonly depth: number;
       readonly ms: number;
     }
+  /** The actors of the system are asked to stop; `cause` is the failure that reached the guardian. */
   | { readonly kind: 'system-stopping'; readonly cause: Error | undefined };
 
 const KINDS: Readonly<Record<RuntimeEvent['kind'], true>> = {

@@ -19,6 +19,7 @@ import {
 import type { SystemThreads } from './remote/threads.js';
 
 export interface SystemOptions {
+  /** The name in log lines and reports; a legal name of an actor. Default `troupe`. */
   readonly name?: string | undefined;
   /** Clock, chance, event loop and log. Default: this Node process. */
   readonly host?: Host | undefined;
@@ -32,13 +33,19 @@ export interface SystemOptions {
    * An actor that mutes senders and has handled no message for this long releases them. Default 30,000.
    */
   readonly stuckAfterMs?: number | undefined;
-  /** Default deadline of an ask. Default 5,000. */
+  /** The deadline of an ask that names none. Default 5,000. */
   readonly askWithinMs?: number | undefined;
-  /** How long the runtime may hold the event loop. Default 0.2 to 1 ms. */
-  readonly slice?: { readonly msMin: number; readonly msMax: number } | undefined;
-  /** Remembers the last sends, for the message history in failure reports. Default on. */
+  readonly slice?:
+    | {
+        /** How long the runtime may hold the event loop while other code is busy. Default 0.2. */
+        readonly msMin: number;
+        /** The same while the event loop has nothing else to do. Default 1. */
+        readonly msMax: number;
+      }
+    | undefined;
+  /** Remembers the last sends, for the message history in failure reports. Default true. */
   readonly recorder?: boolean | undefined;
-  /** When to warn of long turns and long queues; false never does. */
+  /** When to warn of long turns and long queues; `false` never does. */
   readonly warn?: Partial<WarnLimits> | false | undefined;
   /** How the ready actors are run. Default: the pump. Tests use a stepping one. */
   readonly executor?: ((host: Host) => SystemExecutor) | undefined;

@@ -41,24 +41,31 @@ import type { SupervisorSpec } from './tree/tree-spec.js';
 
 /** How a system ended. */
 export interface SystemReport {
+  /** The name of the system. */
   readonly system: string;
   /** Undefined when it was shut down; else the failure that reached the guardian. */
   readonly cause: Error | undefined;
   /** The sends before that failure, oldest first; empty without one, or when the recorder is off. */
   readonly messageHistory: readonly string[];
+  /** Messages handled in all. */
   readonly handled: number;
+  /** Dead letters in all. */
   readonly deadLetters: number;
   /** Tasks and actors that the shutdown did not wait for any longer. */
   readonly unfinished: readonly Unfinished[];
 }
 
 export interface StopOptions {
-  /** The actor is killed after this time. */
+  /**
+   * The actor is killed after this time. Default: `stopWithinMs` of its definition for a stop, 30 s for a
+   * drain.
+   */
   readonly withinMs?: number | undefined;
 }
 
 /** A tree of actors on this thread, with its scheduler. */
 export interface ActorSystem extends AsyncDisposable {
+  /** The option `name`. */
   readonly name: string;
   /**
    * Resolves when the system has stopped, for any cause. Never rejects. A failure that stopped the system,
@@ -66,6 +73,7 @@ export interface ActorSystem extends AsyncDisposable {
    * process becomes 70.
    */
   readonly whenStopped: Promise<SystemReport>;
+  /** Starts an actor under the guardian. */
   spawn<D extends AnyDefinition>(definition: D, ...options: SpawnParameters<D, SpawnOptions>): ActorRef<D>;
   /** Starts a pool of actors of one definition, supervised by an actor of its own, behind one ref. */
   spawnPool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolRef<D>;
@@ -79,6 +87,7 @@ export interface ActorSystem extends AsyncDisposable {
   stop(ref: AnyRef, options?: StopOptions): Promise<StopReason>;
   /** Finishes the backlog first, within 30 s unless `withinMs` is given. */
   drain(ref: AnyRef, options?: StopOptions): Promise<StopReason>;
+  /** Ends it now: nothing is waited for. */
   kill(ref: AnyRef): Promise<StopReason>;
   /** Handles no messages of that actor until the token is resumed. */
   suspend(ref: AnyRef, reason?: string): SuspensionToken;
@@ -100,6 +109,7 @@ export interface ActorSystem extends AsyncDisposable {
     path: string,
     onChange: (ref: ActorRef<D> | undefined) => void,
   ): () => void;
+  /** Counts of actors, messages and timers. */
   stats(): SystemStats;
   /** The live tree, or the part below an actor. */
   inspect(options?: InspectOptions & { readonly under?: AnyRef }): ActorView;
@@ -121,7 +131,9 @@ export interface SystemStats {
   readonly queued: number;
   /** Messages whose handler was run, well or not. */
   readonly handled: number;
+  /** Dead letters so far. */
   readonly deadLetters: number;
+  /** Armed timers. */
   readonly timers: number;
   /** Lines that the host's log threw on. */
   readonly logsLost: number;
@@ -132,6 +144,7 @@ const Guardian = defineActor('guardian', { handlers: {}, stopWithinMs: 2 ** 31 -
 const UNFINISHED_MAX = 100;
 const DRAIN_WITHIN_MS_DEFAULT = 30_000;
 
+/** Starts a system of actors on this thread. */
 export function createSystem(options: SystemOptions = {}): ActorSystem {
   const settings = settingsOf(options);
   return new System(options.host ?? nodeHost, settings, options);

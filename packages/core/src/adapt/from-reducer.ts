@@ -10,6 +10,7 @@ export type ReducerHandlers<S, M> = {
 };
 
 export interface ReducerOptions {
+  /** Capacity, overflow policy and levels of its mailbox. */
   readonly mailbox?: MailboxOptions<'dispatch' | 'get'> | undefined;
 }
 

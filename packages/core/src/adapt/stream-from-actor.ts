@@ -10,6 +10,7 @@ import { ReadBuffer } from './read-buffer.js';
 const CAPACITY_DEFAULT = 16;
 
 export interface InboxOptions {
+  /** The name of its actor. Default: none. */
   readonly name?: string | undefined;
   /** Items that wait for the reader, and as many again in the mailbox. Default 16. */
   readonly capacity?: number | undefined;

@@ -22,6 +22,7 @@ import type { SpawnOptions } from './spawn-options.js';
 /** A suspension of an actor's user lane. Only this token ends it early; resuming twice does nothing. */
 export interface SuspensionToken {
   readonly active: boolean;
+  /** Ends this suspension; a second call does nothing. */
   resume(): void;
 }
 
@@ -47,12 +48,15 @@ export interface Logger {
  * takes; `Self`: the type of its own ref.
  */
 export interface ActorContext<S = unknown, Phase extends string = string, Self = AnyRef> {
+  /** Made by `state` of the definition; a restart makes it anew. */
   state: S;
   /** Typed by the protocol, where the definition has one. */
   readonly self: Self;
+  /** The place in the tree: `/parent/name`. */
   readonly path: string;
   /** Undefined for actors spawned by the system itself. */
   readonly parent: AnyRef | undefined;
+  /** The children that have not ended, in the order of their start. */
   readonly children: readonly AnyRef[];
   /** The present phase; undefined for an actor without phases. */
   readonly phase: Phase | undefined;
@@ -63,11 +67,14 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
    * exception.
    */
   readonly signal: AbortSignal;
+  /** Writes to the log of the host, with the path of the actor. */
   readonly log: Logger;
   /** Monotonic milliseconds. */
   now(): number;
+  /** A number from 0 up to, not including, 1. */
   random(): number;
 
+  /** Starts an actor as a child of this one. */
   spawn<D extends AnyDefinition>(definition: D, ...options: SpawnParameters<D, SpawnOptions>): ActorRef<D>;
   /** Starts a pool of actors of one definition behind one ref, as a child of this actor. */
   spawnPool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolRef<D>;
@@ -97,20 +104,27 @@ export interface ActorContext<S = unknown, Phase extends string = string, Self =
    * this incarnation.
    */
   watch(ref: AnyRef): void;
+  /** Ends `watch`. */
   unwatch(ref: AnyRef): void;
   /** From now on both end together: when one has ended, the other is stopped. */
   link(ref: AnyRef): void;
+  /** Ends `link`. */
   unlink(ref: AnyRef): void;
 
   /** Sends in this actor's name; needed after an `await`, where the runtime cannot know which actor runs. */
   tell<H extends HandlerMap>(ref: RefOf<H>): TellMethods<H>;
+  /** As `ref.ask`, in this actor's name. */
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
+  /** As `ref.send`, in this actor's name. */
   send<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): SendMethods<H>;
+  /** As `ref.offer`, in this actor's name. */
   offer<H extends HandlerMap>(ref: RefOf<H>): OfferMethods<H>;
 
   /** Sends the message once, `ms` from now. Ends with this incarnation of the actor. */
   after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H>;
+  /** Sends the message every `ms`, the first time `ms` from now. Ends with this incarnation of the actor. */
   every<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H>;
+  /** Cancels the timer with that key; false when there is none. */
   cancel(key: string): boolean;
   /** Calls the `idle` hook when no message came for so long; undefined ends it. */
   receiveTimeout(ms: number | undefined): void;

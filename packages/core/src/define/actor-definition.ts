@@ -24,6 +24,7 @@ export type HandlersFor<S, Phase extends string = string> = Readonly<
 export interface MailboxOptions<K extends string = string> {
   /** Messages waiting before the overflow policy acts. Default 1,000. */
   readonly capacity?: number | undefined;
+  /** The behaviour of a full mailbox. Default `mute-sender`. */
   readonly overflow?: OverflowPolicy | undefined;
   /** Handlers served before or after the others; all not named are `normal`. */
   readonly levels?: Readonly<Partial<Record<K, Level>>> | undefined;
@@ -42,6 +43,7 @@ type Hook<S, Phase extends string, Self, Rest extends readonly unknown[] = []> =
 
 /** The hooks of an actor. They may be asynchronous: messages wait for them. */
 export interface ActorHooks<S, Phase extends string = string, Self = AnyRef> {
+  /** Before the first message, also after a restart. */
   readonly started?: Hook<S, Phase, Self> | undefined;
   /** Before its children are stopped. */
   readonly stopping?: Hook<S, Phase, Self> | undefined;
@@ -58,10 +60,11 @@ export interface ActorHooks<S, Phase extends string = string, Self = AnyRef> {
 /** The settings of an actor. `K`: the names of its handlers. */
 export interface ActorSettings<K extends string = string> {
   /**
-   * A message that is not legal in the present phase: a dead letter (default), or stashed until the next
-   * `become`.
+   * A message that is not legal in the present phase: a dead letter, or stashed until the next `become`.
+   * Default `dead-letter`.
    */
   readonly illegal?: 'dead-letter' | 'stash' | undefined;
+  /** Capacity, overflow policy and levels of its mailbox. */
   readonly mailbox?: MailboxOptions<K> | undefined;
   /** Its policy for its own children. */
   readonly supervise?: SupervisionPolicy | undefined;
@@ -73,6 +76,7 @@ export interface ActorSettings<K extends string = string> {
   readonly stashMax?: number | undefined;
   /** Handlers that may be run again after a failure, when a middleware asks for it. */
   readonly retryable?: readonly K[] | undefined;
+  /** For the actors of this definition, inside that of the system and of `spawn`. */
   readonly middleware?: readonly Middleware[] | undefined;
   /**
    * `import.meta.url` of the module that exports the definition: other threads import it. Default: the module

@@ -9,11 +9,11 @@ import {
 } from './supervision-policy.js';
 
 export interface SpawnOptions {
-  /** Unique among living siblings; letters, digits and `_ . : @ -`. Without one the actor is anonymous. */
+  /** Unique among living siblings; letters, digits and `_ . : @ -`. Default: none, the actor is anonymous. */
   readonly name?: string | undefined;
   /** Whether its parent starts it again when it ends; default `transient`. */
   readonly restart?: RestartType | undefined;
-  /** When it stops for good, its supervisor stops too. */
+  /** When it stops for good, its supervisor stops too. Default false. */
   readonly significant?: boolean | undefined;
   /** Its policy for its own children, instead of the definition's. */
   readonly supervise?: SupervisionPolicy | undefined;

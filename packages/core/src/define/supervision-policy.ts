@@ -24,9 +24,11 @@ const STRATEGIES: readonly Strategy[] = ['one-for-one', 'one-for-all', 'rest-for
 export const RESTART_TYPES: readonly RestartType[] = ['permanent', 'transient', 'temporary'];
 
 export interface Backoff {
+  /** The delay before the first restart; it doubles with each one. */
   readonly fromMs: number;
+  /** The longest delay; at least `fromMs`. */
   readonly toMs: number;
-  /** How far the delay may stray, as a part of it: 0.2 is ± 20 %. */
+  /** How far the delay may stray, as a part of it: 0.2 is ± 20 %. Default 0. */
   readonly jitter?: number | undefined;
   /** After this long without a failure the delay starts at `fromMs` again. Default: `toMs`. */
   readonly resetAfterMs?: number | undefined;
@@ -34,12 +36,15 @@ export interface Backoff {
 
 /** An actor's policy for its own children. */
 export interface SupervisionPolicy {
+  /** The children that a failure concerns. Default `one-for-one`. */
   readonly strategy?: Strategy | undefined;
-  /** At most this many restarts of one child within `withinMs`; one more escalates. */
+  /** At most this many restarts of one child within `withinMs`; one more escalates. Default 5. */
   readonly restarts?: number | undefined;
+  /** The window in which restarts are counted. Default 30,000. */
   readonly withinMs?: number | undefined;
   /** The same limit over all children together. Default: none. */
   readonly restartsTotal?: number | undefined;
+  /** Delays before restarts. Default: none, a restart is at once. */
   readonly backoff?: Backoff | undefined;
   /** Chooses the directive; the limits still hold for restarts. Default: always restart. */
   readonly decide?: ((failure: ChildFailure) => Directive) | undefined;

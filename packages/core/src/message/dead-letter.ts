@@ -17,11 +17,13 @@ export type DeadLetterReason =
 
 /** A message that reached no handler: nothing is lost without one of these. */
 export interface DeadLetter {
+  /** Why it reached no handler. */
   readonly reason: DeadLetterReason;
   /** Path of the actor it was meant for. */
   readonly to: string;
   /** Name of the handler it was meant for. */
   readonly message: string;
+  /** The payload itself, not a copy. */
   readonly payload: unknown;
   /** Path of the sending actor, where one is known. */
   readonly from: string | undefined;

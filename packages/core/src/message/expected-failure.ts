@@ -14,6 +14,7 @@ export class Failure<Code extends string = string, Detail = unknown> {
 
 keepClassNames({ Failure });
 
+/** Whether a reply is an expected failure. */
 export function isFailure(value: unknown): value is Failure {
   return value instanceof Failure;
 }

@@ -46,6 +46,7 @@ export class LaterReply<T> {
     if (this.envelope !== undefined) this.port.reply(this.envelope, value);
   }
 
+  /** The asker gets this error. The first reply or refusal counts. */
   refuse(error: Error): void {
     if (this.outcome !== undefined) return;
     this.outcome = { error };

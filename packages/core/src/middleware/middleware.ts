@@ -91,13 +91,16 @@ export type Verdict =
 
 /** `ms` is the time the handler took. */
 export type Outcome =
+  /** The handler has settled with this reply. */
   | { readonly kind: 'handled'; readonly reply: unknown; readonly ms: number }
+  /** The handler threw or rejected. */
   | { readonly kind: 'failed'; readonly error: Error; readonly ms: number }
   /**
    * A later middleware or the actor's phase did not let it through, or its handler stashed it: nothing was
    * handled, and a count or permit that was taken must be given back.
    */
   | { readonly kind: 'held' }
+  /** A middleware refused it. */
   | { readonly kind: 'refused'; readonly why: string }
   /** The actor was killed or restarted while its handler was awaiting: its result is not known. */
   | { readonly kind: 'abandoned'; readonly ms: number };
@@ -113,10 +116,15 @@ export interface RetryRequest {
  * throws is a failure of that actor.
  */
 export interface Middleware {
+  /** For errors and metrics. */
   readonly name: string;
+  /** Before the first message of a turn. */
   readonly beforeTurn?: ((turn: TurnView) => void) | undefined;
+  /** After the last message of a turn, with the reason of its end. */
   readonly afterTurn?: ((turn: TurnView, result: InvokeResult) => void) | undefined;
+  /** Before the handler: lets the message through, holds, refuses or answers it. */
   readonly beforeMessage?: (message: MessageView) => Verdict | undefined;
+  /** After the handler, or after it was not run; may ask for another try. */
   readonly afterMessage?: (message: MessageView, outcome: Outcome) => RetryRequest | undefined;
   /**
    * Outcomes that `afterMessage` is called for. Default all; without `handled`, successful messages cost

@@ -50,9 +50,11 @@ type Unwrapped<R> = R extends LaterReply<infer T> ? T : R;
 
 /** The common part of all refs. */
 export interface AnyRef {
+  /** The place in the tree: `/parent/name`. */
   readonly path: string;
   /** Unique in its system for ever: a slot and its generation. */
   readonly id: string;
+  /** The path. */
   toString(): string;
 }
 

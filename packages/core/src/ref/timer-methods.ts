@@ -1,13 +1,16 @@
 import type { HandlerMap, PayloadArgs } from '../define/actor-definition.js';
 
 export interface TimerOptions {
-  /** A timer with the same key of the same actor is replaced. */
+  /**
+   * A timer with the same key of the same actor is replaced. Default: none, only the timer itself cancels it.
+   */
   readonly key?: string | undefined;
 }
 
 /** An armed timer. */
 export interface ActorTimer {
   readonly active: boolean;
+  /** Does nothing when it has fired or was cancelled. */
   cancel(): void;
 }
 

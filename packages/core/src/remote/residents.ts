@@ -193,7 +193,7 @@ export class Residents {
     this.suspended.delete(key);
   }
 
-  /** Its proxy has ended: messages that came early wait no longer, and none waits from now on. Returns them. */
+  /** Its proxy has ended: messages wait no longer for a resident. Returns those that did. */
   forget(at: ActorAddress): readonly Early[] {
     const place = this.placeOf(at);
     if (place === undefined) return [];

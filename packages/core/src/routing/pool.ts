@@ -15,10 +15,11 @@ import type { PoolRef } from './router-ref.js';
 import { type Routing, routingRule } from './routing-option.js';
 
 export interface PoolSettings {
+  /** The number of routees. */
   readonly size: number;
   /** Default `round-robin`. */
   readonly routing?: Routing | undefined;
-  /** Unique among its siblings; without one the pool is anonymous. */
+  /** Unique among its siblings. Default: none, the pool is anonymous. */
   readonly name?: string | undefined;
   /** Whether a routee that ends is started again; default `permanent`. */
   readonly restart?: RestartType | undefined;
@@ -28,7 +29,7 @@ export interface PoolSettings {
   readonly mailbox?: MailboxOptions | undefined;
   /**
    * The thread of its routees: as for `spawn`, or `each-thread`, which spreads them evenly over all but the
-   * main thread. The pool itself is on the thread of its parent.
+   * main thread. The pool itself is on the thread of its parent. Default: the thread of its parent.
    */
   readonly on?: string | undefined;
 }

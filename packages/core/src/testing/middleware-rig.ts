@@ -20,7 +20,9 @@ const Rigged = defineActor('rigged', {
 export interface MiddlewareRigOptions {
   /** The handler. Default: returns its payload. */
   readonly handle?: RigHandler | undefined;
+  /** The policy for the actor of the rig. */
   readonly supervise?: SupervisionPolicy | undefined;
+  /** As for a test system. Default: none. */
   readonly seed?: number | undefined;
 }
 
@@ -41,6 +43,7 @@ export interface MiddlewareRig extends TestSystem {
   spawn(name: string): ActorRef<typeof Rigged>;
 }
 
+/** A rig around the middleware under test. */
 export function createMiddlewareRig(
   middleware: Middleware | readonly Middleware[],
   options: MiddlewareRigOptions = {},

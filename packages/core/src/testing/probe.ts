@@ -47,6 +47,7 @@ export interface Probe<D extends AnyDefinition> {
 }
 
 export interface ProbeOptions {
+  /** The name of the probe's actor. Default: none. */
   readonly name?: string | undefined;
 }
 

@@ -48,13 +48,15 @@ export interface TestSystem extends AsyncDisposable {
 
 export interface TestSystemOptions extends Omit<SystemOptions, 'host' | 'executor'> {
   /**
-   * Chooses the order of ready actors and feeds `ctx.random`. Without one, actors run first come, first
+   * Chooses the order of ready actors and feeds `ctx.random`. Default: none, actors run first come, first
    * served.
    */
   readonly seed?: number | undefined;
+  /** Clock, timers and chance of the world. Default: a new one. */
   readonly host?: ManualHost | undefined;
 }
 
+/** A system in virtual time. */
 export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   return new VirtualSystem(options);
 }

@@ -106,8 +106,8 @@ class Branch {
   }
 
   private startChild(parent: ActorCell, node: ChildSpec): CellRef {
-    const { name, restart, significant, definition, args } = node;
-    const options = { args, name, restart, significant };
+    const { name, restart, significant, definition, args, on } = node;
+    const options = { args, name, restart, significant, on };
     return parent.type.runtime.spawner.spawn(parent, definition, options, this.refs.get(node)).ref;
   }
 

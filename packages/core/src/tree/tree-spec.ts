@@ -10,12 +10,16 @@ export interface ChildOptions {
   readonly name?: string | undefined;
   /** Default `transient`. */
   readonly restart?: RestartType | undefined;
-  /** When it ends for good, its supervisor ends too. */
+  /** When it ends for good, its supervisor ends too. Default false. */
   readonly significant?: boolean | undefined;
+  /** The thread on which it runs, as for `spawn`. */
+  readonly on?: string | undefined;
 }
 
 export interface SupervisorOptions extends SupervisionPolicy {
+  /** Whether its parent starts it again when it ends. Default `transient`. */
   readonly restart?: RestartType | undefined;
+  /** When it ends for good, its own supervisor ends too. Default false. */
   readonly significant?: boolean | undefined;
 }
 
@@ -30,6 +34,7 @@ export interface ChildSpec<D extends AnyDefinition = AnyDefinition> extends Node
   readonly kind: 'child';
   readonly definition: D;
   readonly args: unknown;
+  readonly on?: string | undefined;
 }
 
 export interface PoolSpec<D extends AnyDefinition = AnyDefinition> extends NodeSettings {
@@ -65,7 +70,13 @@ const SUPERVISOR_RULES = {
   significant: anything,
   ...Object.fromEntries(POLICY_OPTIONS.map((option) => [option, anything])),
 };
-const CHILD_RULES = { args: anything, name: anything, restart: anything, significant: anything };
+const CHILD_RULES = {
+  args: anything,
+  name: anything,
+  restart: anything,
+  significant: anything,
+  on: anything,
+};
 
 /** An actor at a place in the tree. */
 export function child<D extends AnyDefinition>(
@@ -74,7 +85,8 @@ export function child<D extends AnyDefinition>(
 ): ChildSpec<D> {
   checkOptions('child', options ?? {}, CHILD_RULES);
   const place = placeOf(options ?? {}, definition.name, 'transient');
-  return Object.freeze({ kind: 'child', definition, args: options?.args, ...place });
+  const on = options?.on === undefined ? {} : { on: options.on };
+  return Object.freeze({ kind: 'child', definition, args: options?.args, ...on, ...place });
 }
 
 /**

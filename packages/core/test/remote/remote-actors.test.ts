@@ -2,8 +2,10 @@ import {
   ActorFailedError,
   type AnyRef,
   AskCycleError,
+  child,
   defineActor,
   type Ref,
+  supervisor,
   UndeliveredError,
 } from '@troupe/core';
 import { suite } from 'uvu';
@@ -384,6 +386,23 @@ remote('a permanent child that ends is started again, with its messages and its 
     await systems.settle();
     assert.is(await answer(systems, ref.ask.total()), 2);
     assert.is(systems.worlds[1]?.system.stats().actors, 2, 'the guardian and the actor');
+  }),
+);
+
+remote('a child of a supervision tree runs on its thread, also after a restart of its supervisor', () =>
+  linked({}, async (systems) => {
+    const { system } = systems.main;
+    const top = supervisor('top', { restarts: 0 }, [
+      child(Peer, { name: 'c', on: 'thread-1', args: { first: 4 } }),
+    ]);
+    const tree = system.start(top);
+    const ref = tree.get(Peer);
+    assert.is(await answer(systems, ref.ask.total()), 4);
+    ref.tell.add(1);
+    ref.tell.crash('escalates');
+    await systems.settle();
+    assert.is(await answer(systems, ref.ask.total()), 4, 'the same ref');
+    assert.is(systems.worlds[1]?.system.stats().actors, 2, 'the guardian and the child');
   }),
 );
 

@@ -34,9 +34,9 @@ import {
 import { limitWait, WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
 export interface ListOptions extends WaitOptions {
-  /** The first job is the one behind this number; 0. */
+  /** The first job is the one behind this number. Default 0. */
   readonly after?: number | undefined;
-  /** 100. */
+  /** At most so many jobs. Default 100. */
   readonly max?: number | undefined;
 }
 
@@ -254,6 +254,7 @@ export class Client implements JobOperations, AsyncDisposable {
     return this.admin.redriveOrPurge('redrive', this.numbersOf(ids), options);
   }
 
+  /** Deletes dead letters. Resolves with their number. */
   async purge(ids: readonly string[], options: WaitOptions = {}): Promise<number> {
     checkOptions('purge', options, WAIT_OPTIONS);
     return this.admin.redriveOrPurge('purge', this.numbersOf(ids), options);

@@ -7,6 +7,7 @@ import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 export interface SubmitReceipt {
   /** Position in the leader's log. */
   readonly lsn: number;
+  /** Always on the disk. */
   readonly level: 'fsync';
   /** The job existed already: same key, or the same submit sent twice. */
   readonly duplicate: boolean;
@@ -22,6 +23,7 @@ export interface JobOperations {
 
 /** One job. Can be opened again by its id, by another process, after a restart. */
 export class JobHandle<D extends JobDefinition> {
+  /** The durability of the submit; undefined for a handle of `open`. */
   readonly receipt: SubmitReceipt | undefined;
   private readonly operations: JobOperations;
   private readonly definition: D;
@@ -34,6 +36,7 @@ export class JobHandle<D extends JobDefinition> {
     this.receipt = receipt;
   }
 
+  /** For people and for `client.open`. */
   get id(): string {
     return this.operations.idOf(this.job);
   }

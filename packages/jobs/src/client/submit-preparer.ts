@@ -10,9 +10,12 @@ import type { ItemDraft } from './machine/submit-draft.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
 export interface SubmitOptions extends WaitOptions {
-  /** Idempotency key: the same key within the window is the same job. */
+  /**
+   * Idempotency key: the same key within the window is the same job. Default: that of the definition's `key`,
+   * or none.
+   */
   readonly key?: string | undefined;
-  /** Not before this many milliseconds from now. */
+  /** Not before this many milliseconds from now. Default 0. */
   readonly runAfterMs?: number | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { JobsTimer, JobsTimers } from '../jobs-host.js';
 
 /** Limits of a wait. The job goes on without its caller. */
 export interface WaitOptions {
-  /** Rejects after so many milliseconds. */
+  /** Rejects after so many milliseconds. Default: none for a job and its result, 30 s for other calls. */
   readonly withinMs?: number | undefined;
   /** Rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;

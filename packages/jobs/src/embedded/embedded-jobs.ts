@@ -23,12 +23,14 @@ import { WorkerClientSupervisor } from './worker-client-supervisor.js';
 export interface EmbeddedOptions extends LeaderStartOptions {
   /** Called first when the log fails. The process then exits with 74: its state may not be on the disk. */
   readonly onFatal?: ((error: Error) => void) | undefined;
+  /** Clock, chance and log. Default: this Node process. */
   readonly host?: Host | undefined;
 }
 
 export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings> {
-  /** The same over restarts: by it the leader sees that an earlier process is gone. */
+  /** The same over restarts: by it the leader sees that an earlier process is gone. Default `embedded`. */
   readonly name?: string | undefined;
+  /** Jobs with their handlers, made by `handle(job, run)`. */
   readonly handlers: readonly HandledJob[];
   /** Called for every attempt that failed here, for a log. */
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
@@ -90,6 +92,7 @@ export class EmbeddedJobs implements AsyncDisposable {
     }
   }
 
+  /** A client in this process. `name` is `app` unless given. */
   client(options: { readonly name?: string | undefined } = {}): Client {
     checkOptions('client', options, { name: plainName(100) });
     const { client, end } = spawnClient(this.spawn as ActorSystem['spawn'], {
@@ -103,6 +106,7 @@ export class EmbeddedJobs implements AsyncDisposable {
     return client;
   }
 
+  /** A worker in this process. */
   worker(options: EmbeddedWorkerOptions): EmbeddedWorker {
     checkOptions('worker', options, WORKER_CHECKS, ['handlers']);
     const { name = 'embedded', handlers, onFailure, onStale, ...settings } = options;
@@ -134,6 +138,7 @@ export class EmbeddedJobs implements AsyncDisposable {
     return this.system.tree();
   }
 
+  /** Counts, tables, quotas, workers and the log, as of now. */
   overview(): Promise<LeaderOverview> {
     return this.system.ask(this.leader, { withinMs: 600_000 }).overview();
   }

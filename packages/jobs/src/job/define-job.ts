@@ -8,26 +8,32 @@ const DEFAULT_LIMITS: JobPolicy['limits'] = { runMs: 600_000, outputBytes: 1_048
 const DEFAULT_KEEP: JobPolicy['keep'] = { doneMs: 3_600_000, deadMs: 14 * 24 * 3_600_000 };
 
 export interface JobOptions<In extends StandardSchemaV1, Out extends StandardSchemaV1> {
-  /** One token of the subject `job.submit.{group}`; the first token of the name unless given. */
+  /** One token of the subject `job.submit.{group}`. Default: the first token of the name. */
   readonly group?: string | undefined;
+  /** The schema of the input: zod, valibot, arktype or another Standard Schema. */
   readonly input: In;
+  /** The schema of the output. */
   readonly output: Out;
+  /** Attempts and the delays between them. */
   readonly retry?: Defaulted<RetryPolicy> | undefined;
-  /** Silence of a worker after which it loses its attempt. 30 s; at least three heartbeats of the leader. */
+  /**
+   * Silence of a worker after which it loses its attempt; at least three heartbeats of the leader. Default
+   * 30,000.
+   */
   readonly leaseMs?: number | undefined;
   readonly limits?:
     | {
-        /** Run time of one attempt; 10 min. Then its signal aborts and the attempt ends. */
+        /** Run time of one attempt. Then its signal aborts and the attempt ends. Default 600,000. */
         readonly runMs?: number | undefined;
-        /** Bytes of the encoded output; 1 MiB, at most 11. More is a final failure. */
+        /** Bytes of the encoded output. More is a final failure. Default 1 MiB. */
         readonly outputBytes?: number | undefined;
       }
     | undefined;
   readonly keep?:
     | {
-        /** Retention of a result; 1 h. Less if the leader has more results than it keeps. */
+        /** Retention of a result. Less if the leader has more results than it keeps. Default 3,600,000. */
         readonly doneMs?: number | undefined;
-        /** Retention of a dead letter; 14 days. */
+        /** Retention of a dead letter. Default 1,209,600,000. */
         readonly deadMs?: number | undefined;
       }
     | undefined;
@@ -60,6 +66,7 @@ export type JobOutput<D extends JobDefinition> = StandardSchemaV1.InferOutput<D[
 const schema = rule('a Standard Schema', isSchema);
 const KNOWN = { ...POLICY_CHECKS, input: schema, output: schema, key: callback };
 
+/** A kind of job, from its name, its schemas and its policy. */
 export function defineJob<In extends StandardSchemaV1, Out extends StandardSchemaV1>(
   name: string,
   options: JobOptions<In, Out>,

@@ -4,8 +4,11 @@ export type RetryBackoff = 'constant' | 'linear' | 'exponential';
 export interface RetryPolicy {
   /** Failed attempts before the job becomes a dead letter. */
   readonly attempts: number;
+  /** How the delay grows: not at all, by `baseMs` each time, or twofold each time. */
   readonly backoff: RetryBackoff;
+  /** The delay after the first failure. */
   readonly baseMs: number;
+  /** The longest delay, before the jitter. */
   readonly capMs: number;
   /** 0.2 means ± 20 %. */
   readonly jitter: number;

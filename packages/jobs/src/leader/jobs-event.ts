@@ -3,8 +3,11 @@ import type { DeadReason, RequeueType } from '../ledger/ledger-record.js';
 
 /** An event of a leader. Created only where there is an observer. */
 export type JobsEvent =
+  /** A write of so many records is on the disk; `lsn` is the last of them. */
   | { readonly kind: 'durable'; readonly records: number; readonly tookMs: number; readonly lsn: number }
+  /** A job is durable. */
   | { readonly kind: 'accepted'; readonly job: number; readonly exec: string }
+  /** A worker was given a job that has waited so long. */
   | {
       readonly kind: 'assigned';
       readonly job: number;
@@ -12,12 +15,14 @@ export type JobsEvent =
       readonly attempt: number;
       readonly waitedMs: number;
     }
+  /** A job has its output. */
   | {
       readonly kind: 'completed';
       readonly job: number;
       readonly exec: string;
       readonly sinceSubmitMs: number;
     }
+  /** An attempt ended without a result, and the job waits for another. */
   | {
       readonly kind: 'requeued';
       readonly job: number;
@@ -25,14 +30,19 @@ export type JobsEvent =
       readonly cause: RequeueType;
       readonly delayMs: number;
     }
+  /** A job has become a dead letter. */
   | { readonly kind: 'dead'; readonly job: number; readonly exec: string; readonly reason: DeadReason }
+  /** A job was cancelled before its end. */
   | { readonly kind: 'cancelled'; readonly job: number; readonly exec: string }
+  /** A submit of this client was refused. */
   | { readonly kind: 'refused'; readonly client: string; readonly code: RefusalCode }
+  /** A worker came, went, or is alive in another way than before. */
   | {
       readonly kind: 'worker';
       readonly worker: string;
       readonly liveness: 'joined' | 'alive' | 'blocked' | 'silent' | 'lost' | 'gone';
     }
+  /** A result came for an attempt that was taken from this worker before; it changed nothing. */
   | { readonly kind: 'stale'; readonly worker: string; readonly job: number; readonly attempt: number };
 
 export type JobsObserver = (event: JobsEvent) => void;

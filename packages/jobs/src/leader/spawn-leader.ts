@@ -10,13 +10,20 @@ import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 
 /** The options of every leader, embedded or over the network. */
 export interface LeaderStartOptions {
-  /** The folder of the log. One leader at a time: a second one is refused. */
+  /**
+   * The folder of the log. One leader at a time: a second one is refused. Default: none; give this or
+   * `journal`.
+   */
   readonly dir?: string | undefined;
   /** Another log in place of the folder. */
   readonly journal?: OpenJournal | undefined;
+  /** Bounds of its tables. */
   readonly limits?: Defaulted<LeaderLimits> | undefined;
+  /** Heartbeats, grace periods, the tick. */
   readonly times?: Defaulted<LeaderTimes> | undefined;
+  /** Options of the log in `dir`. */
   readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
+  /** Called for every event of jobs and workers, in the leader's turn: it must be quick. */
   readonly observe?: JobsObserver | undefined;
   /** Of its actor system: telemetry, logging. */
   readonly middleware?: readonly Middleware[] | undefined;

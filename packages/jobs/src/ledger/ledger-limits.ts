@@ -1,7 +1,10 @@
 /** Bounds of retention and of the key window. They decide what `apply` drops, so they are in the log too. */
 export interface LedgerLimits {
+  /** Results that are kept; beyond it the oldest is dropped. */
   readonly resultsMax: number;
+  /** The outputs of these results together. */
   readonly resultsBytesMax: number;
+  /** How long an idempotency key names its job. */
   readonly keyWindowMs: number;
 }
 

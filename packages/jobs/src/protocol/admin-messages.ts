@@ -23,20 +23,34 @@ export interface DeadAttempt {
 
 /** A job as `inspect` and `list` show it. */
 export interface JobView {
+  /** Its number; `jobId` makes the id. */
   readonly job: number;
+  /** The name of its definition. */
   readonly exec: string;
+  /** Its group, a part of its subjects. */
   readonly group: string;
+  /** The submitter: identity and name. */
   readonly client: string;
   readonly state: JobState;
+  /** The number of its last attempt; 0 before the first. */
   readonly attempt: number;
+  /** Attempts that failed. */
   readonly failures: number;
+  /** Workers that were lost with it. */
   readonly crashes: number;
+  /** Milliseconds since 1970, on the leader's clock. */
   readonly submittedAt: number;
+  /** When it may run next, on the same clock. */
   readonly dueAt: number;
+  /** The worker of its last attempt; empty before the first. */
   readonly worker: string;
+  /** When it ended; 0 before. */
   readonly endedAt: number;
+  /** Why it was cancelled or is dead. */
   readonly reason: string;
+  /** The last failure. */
   readonly failure: JobFailure | undefined;
+  /** The size of its input. */
   readonly payloadBytes: number;
   /** Of its worker, while it runs. */
   readonly liveness?: WorkerLiveness | undefined;
@@ -48,16 +62,20 @@ export interface JobView {
 export type WorkerLiveness = 'alive' | 'blocked' | 'gone';
 
 export interface WorkerView {
+  /** Identity and name. */
   readonly worker: string;
   readonly liveness: WorkerLiveness;
   /** How long its event loop has been blocked; 0 unless it is. */
   readonly blockedMs: number;
+  /** Attempts it has. */
   readonly running: number;
   /** Handlers that still run although a time limit, a cancel or a fence ended their attempt. */
   readonly overrun: number;
   readonly credit: number;
+  /** Attempts it runs at once. */
   readonly slots: number;
   readonly cpu: number;
+  /** The delay of its event loop. */
   readonly lagMs: number;
 }
 
@@ -104,13 +122,19 @@ export interface LogUse {
 }
 
 export interface LeaderOverview {
+  /** Identifies the leader's folder; a part of every job id. */
   readonly tag: string;
+  /** The last durable record. */
   readonly lsn: number;
+  /** Jobs by state. */
   readonly counts: Readonly<Record<JobState, number>>;
+  /** Jobs accepted in all. */
   readonly accepted: number;
   readonly dropped: number;
+  /** Queued jobs that are not due yet. */
   readonly delayed: number;
   readonly liveBytes: number;
+  /** Idempotency keys within their window. */
   readonly keys: number;
   /** Submits are refused until its disk has more space. */
   readonly diskLow: boolean;
@@ -120,7 +144,9 @@ export interface LeaderOverview {
   readonly nearQuotas: readonly QuotaUse[];
   /** Why submits are refused now, all or those of some kind. Empty: they are taken. */
   readonly refusing: readonly RefusalReason[];
+  /** Size, reading time and snapshots of the log. */
   readonly log: LogUse;
+  /** The workers that the leader knows. */
   readonly workers: readonly WorkerView[];
 }
 

@@ -9,7 +9,7 @@ import { LeaderConnection } from './leader-connection.js';
 import type { RoleCodec } from './leader-session.js';
 
 export interface ConnectClientOptions extends DialOptions {
-  /** The submitter's name: jobs carry it, and quotas count by it. */
+  /** The submitter's name: jobs carry it, and quotas count by it. Default `client`. */
   readonly name?: string | undefined;
 }
 

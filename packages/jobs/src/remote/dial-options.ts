@@ -17,19 +17,27 @@ import { LeaderRefusedError, LeaderUnreachableError } from '../jobs-error.js';
 
 /** The way of a client or a worker to its leader. */
 export interface DialOptions {
+  /** Of the leader: host and port, or the path of a Unix socket. */
   readonly address: Address;
+  /** The proof of identity: a key, or with `mtls` the certificate in `tls`. */
   readonly auth?: DialerAuth | undefined;
+  /** Needed where the leader listens with TLS. */
   readonly tls?: DialTls | undefined;
   /** Compresses a message where that makes it smaller. */
   readonly compress?: Compression | undefined;
-  /** Time for the first session; 10 s. After it the connection is kept up for good. */
+  /** Time for the first session. After it the connection is kept up for good. Default 10,000. */
   readonly withinMs?: number | undefined;
+  /** Delays between dial attempts. Default from 50 ms to 2 s, ± 20 %. */
   readonly backoff?: Partial<RedialBackoff> | undefined;
+  /** Limits for frames of the leader. */
   readonly transportLimits?: Partial<TransportLimits> | undefined;
+  /** Receives events of the connection. */
   readonly onEvent?: ((event: DialerEvent) => void) | undefined;
   /** Of its actor system: telemetry, logging. */
   readonly middleware?: readonly Middleware[] | undefined;
+  /** Clock, chance and log. Default: this Node process. */
   readonly host?: Host | undefined;
+  /** Sockets. Default: those of Node. */
   readonly net?: Net | undefined;
 }
 

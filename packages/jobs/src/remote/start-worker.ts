@@ -26,10 +26,12 @@ export interface StartWorkerOptions extends DialOptions, Defaulted<WorkerSetting
    * name.
    */
   readonly name: string;
+  /** Jobs with their handlers, made by `handle(job, run)`. */
   readonly handlers: readonly HandledJob[];
   /**
    * A thread of its own reports to the leader that this process is alive while a handler blocks the event
-   * loop (ADR 0404). On by default with the clock and the network of Node; it always uses these itself.
+   * loop (ADR 0404). It always uses the clock and the network of Node. Default: true with these, false with
+   * others.
    */
   readonly heartbeatThread?: boolean | undefined;
   /** Called for every attempt that failed here, for a log. */

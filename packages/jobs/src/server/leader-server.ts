@@ -38,18 +38,27 @@ const FRAMING_BYTES = 64 * 1024;
 const RECORD_MESSAGE_BYTES_MAX = RECORD_BYTES_MAX + 1024 * 1024;
 
 export interface LeaderServerOptions extends LeaderStartOptions {
-  /** 127.0.0.1 and a free port, unless given. */
+  /** Where it listens. Default: 127.0.0.1 and a free port. */
   readonly address?: Address | undefined;
+  /** Chooses the transport limits. Default: `trusted` on loopback and Unix sockets, `public` elsewhere. */
   readonly profile?: Profile | undefined;
+  /** How peers prove their identity. Default: not at all, which only loopback and Unix sockets allow. */
   readonly auth?: ListenerAuth | undefined;
+  /** Key and certificate. Default: no TLS, which only loopback and Unix sockets allow. */
   readonly tls?: ListenTls | undefined;
+  /** Allows a public address without TLS or authentication, with a warning every minute. Default false. */
   readonly insecure?: boolean | undefined;
+  /** Compresses a message where that makes it smaller. Default: not at all. */
   readonly compress?: Compression | undefined;
+  /** Limits of the listener, in place of those of the profile. */
   readonly transportLimits?: Partial<TransportLimits> | undefined;
   /** The log failed, or the leader did: nothing more is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;
+  /** Receives events of the listener. */
   readonly onEvent?: ((event: ListenerEvent) => void) | undefined;
+  /** Clock, chance and log. Default: this Node process. */
   readonly host?: Host | undefined;
+  /** Sockets. Default: those of Node. */
   readonly net?: Net | undefined;
 }
 
@@ -191,6 +200,7 @@ export class LeaderServer implements AsyncDisposable {
     if (identities !== undefined) await this.system.ask(listener).renewIdentities(identities);
   }
 
+  /** Counts, tables, quotas, workers and the log, as of now. */
   overview(): Promise<LeaderOverview> {
     return this.system.ask(this.leader, { withinMs: 600_000 }).overview();
   }

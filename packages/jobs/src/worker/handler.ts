@@ -9,9 +9,11 @@ import { JobDefinitionError } from '../jobs-error.js';
 
 /** A handler's second argument. */
 export interface AttemptContext {
+  /** The id of the job. */
   readonly jobId: string;
   /** Grows with every delivery of the job: a fence for writes to other systems. */
   readonly attempt: number;
+  /** The submitter: identity and name. */
   readonly client: string;
   /** Fires when the job is cancelled, the lease is lost, the run time is over or the worker drains. */
   readonly signal: AbortSignal;
@@ -28,6 +30,7 @@ export interface HandledJob {
   readonly run: (input: unknown, context: AttemptContext) => unknown;
 }
 
+/** Joins a job definition and its handler. */
 export function handle<D extends JobDefinition>(job: D, run: Handler<D>): HandledJob {
   if (!isDefinition(job))
     throw new JobDefinitionError('handle', `needs a job made by defineJob, got ${describe(job)}`);

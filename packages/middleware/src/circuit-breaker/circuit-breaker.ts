@@ -6,6 +6,7 @@ import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 import { Circuit, type CircuitRules, type CircuitState, NO_PROBE } from './circuit.js';
 
 export interface CircuitBreakerOptions {
+  /** The name in metrics and errors. Default `circuit-breaker`. */
   readonly name?: string | undefined;
   /** Failures that open the circuit. Default 5. */
   readonly failures?: number | undefined;
@@ -20,7 +21,7 @@ export interface CircuitBreakerOptions {
    * circuit.
    */
   readonly per?: MessageScope | undefined;
-  /** While the circuit is open: refuse messages (default), or hold them and their actor. */
+  /** While the circuit is open: refuse messages, or hold them and their actor. Default `refuse`. */
   readonly open?: 'refuse' | 'hold' | undefined;
   /** Whether an error counts as a failure. Default: all do. */
   readonly countsAsFailure?: ((error: Error) => boolean) | undefined;

@@ -24,6 +24,7 @@ import { consoleLogger, type Logger } from './logger.js';
 import { Redaction } from './redaction.js';
 
 export interface LoggingOptions {
+  /** The name in metrics and errors. Default `logging`. */
   readonly name?: string | undefined;
   /** Receives the lines. Default: JSON lines on the console. */
   readonly logger?: Logger | undefined;

@@ -20,7 +20,10 @@ export interface RateLimitOptions {
   readonly per?: MessageScope | undefined;
   /** Names of the messages that are limited. Default: all. */
   readonly messages?: readonly string[] | undefined;
-  /** Without a token: hold the message and its actor until there is one (default), or refuse the message. */
+  /**
+   * Without a token: hold the message and its actor until there is one, or refuse the message. Default
+   * `hold`.
+   */
   readonly exceeded?: 'hold' | 'refuse' | undefined;
   /** Buckets remembered. Default 10,000. */
   readonly keysMax?: number | undefined;

@@ -3,6 +3,7 @@ import { checkOptions, name, number } from '@troupe/core/option-check';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 
 export interface DeadlineOptions {
+  /** The name in metrics and errors. Default `deadline`. */
   readonly name?: string | undefined;
   /** Deadline of every message, counted from its send. Default: only asks have a deadline, their own. */
   readonly withinMs?: number | undefined;

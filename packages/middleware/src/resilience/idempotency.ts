@@ -4,6 +4,7 @@ import { LRUMapWithDelete } from 'mnemonist';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 
 export interface IdempotencyOptions {
+  /** The name in metrics and errors. Default `idempotency`. */
   readonly name?: string | undefined;
   /**
    * The key of a message, or undefined for one that may be handled any number of times. All actors with this

@@ -3,6 +3,7 @@ import { callback, checkOption, checkOptions, name, number, wholeNumber } from '
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 
 export interface RetryOptions {
+  /** The name in metrics and errors. Default `retry`. */
   readonly name?: string | undefined;
   /** Runs of the handler, the first included. Default 6. */
   readonly attempts?: number | undefined;

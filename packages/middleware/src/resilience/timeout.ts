@@ -3,8 +3,9 @@ import { checkOption, checkOptions, name, numberAbove, object } from '@troupe/co
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 
 export interface TimeoutOptions {
+  /** The name in metrics and errors. Default `timeout`. */
   readonly name?: string | undefined;
-  /** Time limit of every asynchronous handler that is not named in `messages`. */
+  /** Time limit of every asynchronous handler that is not named in `messages`. Default: none. */
   readonly withinMs?: number | undefined;
   /** Time limits in milliseconds, by message name. */
   readonly messages?: Readonly<Record<string, number>> | undefined;

@@ -22,6 +22,7 @@ import { SystemMetrics } from './system-metrics.js';
 import { WallClock } from './wall-clock.js';
 
 export interface TelemetryOptions {
+  /** The name in metrics and errors. Default `telemetry`. */
   readonly name?: string | undefined;
   /** Default: the registered one. */
   readonly tracerProvider?: TracerProvider | undefined;

@@ -26,7 +26,9 @@ export interface PoolOptions {
   readonly maxThreads?: number | undefined;
   /** Tasks that wait for a thread. Default: 65,536. */
   readonly maxQueue?: number | undefined;
-  /** No queue at all: a task goes to a thread at once, or to the fallback. Excludes `maxQueue`. */
+  /**
+   * No queue at all: a task goes to a thread at once, or to the fallback. Excludes `maxQueue`. Default false.
+   */
   readonly synchronous?: boolean | undefined;
   /** A thread above `minThreads` ends after this time without a task. Default: 60,000. */
   readonly idleMs?: number | undefined;

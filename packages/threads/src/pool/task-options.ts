@@ -18,6 +18,7 @@ export interface TaskOptions {
   readonly priority?: number | undefined;
   /**
    * The time from the call to the end of the task. A thread that is stuck beyond it is ended and replaced.
+   * Default: none.
    */
   readonly withinMs?: number | undefined;
   /** Gets the values of `currentTask().progress(value)`, in order, before the task ends. */

@@ -24,10 +24,13 @@ async function changed(state: Int32Array): Promise<void> {
   while (Atomics.load(state, 0) === 0) await new Promise(setImmediate);
 }
 
+/** One thread for the tests that do not end it. An idle pool does not keep the process alive. */
+const shared = open();
+
 const words = (count: number): Int32Array => new Int32Array(new SharedArrayBuffer(4 * count));
 
 threads('results of every kind arrive as they were', async () => {
-  await using rig = open();
+  const rig = shared;
   const values = [undefined, null, true, false, 0, -0, 1.5, Number.NaN, 7n, '', 'text', [1], { a: { b: 1 } }];
   values.push(new Map([[1, new Set([2])]]) as never, new Date(5) as never, new Uint8Array([1, 2]) as never);
   const results = await Promise.all(values.map((value) => rig.tasks.echo(value)));
@@ -36,7 +39,7 @@ threads('results of every kind arrive as they were', async () => {
 });
 
 threads('arguments and results are moved on request', async () => {
-  await using rig = open();
+  const rig = shared;
   const buffer = new ArrayBuffer(64);
   assert.is(await rig.tasks.with({ transfer: [buffer] }).lengthOf(buffer), 64);
   assert.is(buffer.byteLength, 0);
@@ -44,14 +47,14 @@ threads('arguments and results are moved on request', async () => {
 });
 
 threads('shared memory is shared', async () => {
-  await using rig = open();
+  const rig = shared;
   const counter = words(1);
   await Promise.all([rig.tasks.increment(counter), rig.tasks.increment(counter)]);
   assert.is(counter[0], 2);
 });
 
 threads('the error of a task has the name, text, code, fields and cause of the original', async () => {
-  await using rig = open();
+  const rig = shared;
   const error = await rig.tasks.fail('too far').catch((reason: unknown) => reason as Error);
   const cause = (error as Error).cause as RangeError & { code: string; at: unknown };
   assert.equal(
@@ -66,7 +69,7 @@ threads('the error of a task has the name, text, code, fields and cause of the o
 });
 
 threads('a value that cannot be cloned fails its own task only, with the path', async () => {
-  await using rig = open();
+  const rig = shared;
   const bad = { rows: [{}, { run: () => 1 }] };
   const results = [rig.tasks.echo(1), rig.tasks.echo(bad as never), rig.tasks.echo(2)];
   const errors = await Promise.allSettled(results);
@@ -80,7 +83,7 @@ threads('a value that cannot be cloned fails its own task only, with the path', 
 });
 
 threads('an export that is no function, and a module that is not there, are typed errors', async () => {
-  await using rig = open();
+  const rig = shared;
   const notAFunction = Reflect.get(rig.tasks, 'notAFunction') as () => Promise<unknown>;
   assert.is(await codeOf(notAFunction()), 'ERR_TASK_UNKNOWN');
   const elsewhere = rig.pool.tasks<{ f(): void }>(new URL('./no-such-module.js', import.meta.url));
@@ -89,7 +92,7 @@ threads('an export that is no function, and a module that is not there, are type
 });
 
 threads('progress arrives in order and before the end', async () => {
-  await using rig = open();
+  const rig = shared;
   const seen: unknown[] = [];
   const result = await rig.tasks.with({ onProgress: (value) => seen.push(value) }).steps(3);
   assert.equal([seen, result], [[{ step: 1 }, { step: 2 }, { step: 3 }], 'done']);
@@ -160,7 +163,7 @@ threads(
 );
 
 threads('items of an AsyncIterable arrive in order, and the thread is at most a window ahead', async () => {
-  await using rig = open();
+  const rig = shared;
   const made = words(2);
   const items: number[] = [];
   for await (const item of rig.tasks.count(200, made)) {
@@ -182,7 +185,7 @@ threads('leaving a loop over items closes the generator in the thread', async ()
 });
 
 threads('an error after some items comes after these items', async () => {
-  await using rig = open();
+  const rig = shared;
   const items: string[] = [];
   let code: unknown;
   try {
@@ -194,7 +197,7 @@ threads('an error after some items comes after these items', async () => {
 });
 
 threads('timers of an ended task go on in an idle thread', async () => {
-  await using rig = open();
+  const rig = shared;
   const state = words(1);
   await rig.tasks.writeLater(state, 20);
   await changed(state);

@@ -4,8 +4,9 @@ import { Secret } from './secret.js';
 
 /** An identity with its credentials: any number of keys (two during a key rotation), or a certificate. */
 export interface IdentityEntry extends IdentityRules {
+  /** Any number of keys, two during a rotation. */
   readonly keys?: readonly { readonly id: string; readonly key: Secret | Uint8Array | string }[] | undefined;
-  /** The URI in the subject alternative name of its certificate. */
+  /** The URI in the subject alternative name of its certificate. Default: none. */
   readonly certificate?: string | undefined;
 }
 

@@ -17,14 +17,21 @@ export type Action = 'submit' | 'work' | 'observe' | 'cancel' | 'admin';
  * matching pattern is forbidden; `deny` overrides all others.
  */
 export interface IdentityRules {
+  /** Unique in its store; jobs and quotas carry it. */
   readonly name: string;
-  /** The roles it may take in its Hello; any, unless given. */
+  /** The roles it may take in its Hello. Default: any. */
   readonly roles?: readonly Role[] | undefined;
+  /** Subjects it may submit to: `job.submit.mail`. */
   readonly submit?: readonly string[] | undefined;
+  /** Subjects it may serve as a worker: `job.assign.mail.*`. */
   readonly work?: readonly string[] | undefined;
+  /** Subjects whose jobs it may list and inspect. */
   readonly observe?: readonly string[] | undefined;
+  /** Subjects whose jobs it may cancel. */
   readonly cancel?: readonly string[] | undefined;
+  /** Subjects whose dead letters it may redrive and purge. */
   readonly admin?: readonly string[] | undefined;
+  /** Subjects that are forbidden for every action. */
   readonly deny?: readonly string[] | undefined;
 }
 

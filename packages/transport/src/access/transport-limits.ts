@@ -5,11 +5,17 @@ const MIB = 1024 * KIB;
 export interface TransportLimits {
   /** Of each frame before Welcome. */
   readonly handshakePayloadBytesMax: number;
+  /** The payload of a frame after Welcome. */
   readonly payloadBytesMax: number;
+  /** The payload of a frame in the minimal dialect. */
   readonly minimalPayloadBytesMax: number;
+  /** A streamed body. */
   readonly bodyBytesMax: number;
+  /** One chunk of a body. */
   readonly chunkBytesMax: number;
+  /** The credit of each body at its start. */
   readonly windowBytes: number;
+  /** Bodies that one connection receives at once. */
   readonly bodiesMax: number;
   /** A compressed frame or body may declare no more. */
   readonly expandedBytesMax: number;
@@ -17,17 +23,25 @@ export interface TransportLimits {
   readonly gatheredBytesMax: number;
   /** The same of all connections of one identity; as much again for bodies that wait for their turn. */
   readonly gatheredBytesPerIdentityMax: number;
+  /** From the socket to Welcome. */
   readonly handshakeMs: number;
+  /** From the socket to the end of its TLS handshake. */
   readonly tlsHandshakeMs: number;
+  /** Sockets before Welcome. */
   readonly unauthenticatedMax: number;
+  /** The same from one address; of IPv6 from one /64. */
   readonly unauthenticatedPerAddressMax: number;
+  /** Connections after Welcome. */
   readonly connectionsMax: number;
+  /** The same of one identity. */
   readonly connectionsPerIdentityMax: number;
+  /** Failed proofs of one address before its answers are late. */
   readonly authFailuresPerMinuteMax: number;
   /** Time for which the failures of an address with too many of them are answered late. */
   readonly authPenaltyMs: number;
   /** From the first byte of a frame to its last, for each MiB begun. */
   readonly frameMs: number;
+  /** The lowest rate of a frame that has begun. */
   readonly frameBytesPerSecondMin: number;
   /** Silence in either direction before a Ping. */
   readonly pingMs: number;
@@ -35,18 +49,23 @@ export interface TransportLimits {
   readonly deadMs: number;
   /** Writes above this return 'backpressure'. */
   readonly outboxHighBytes: number;
+  /** Frames that wait for the socket; a write beyond it returns 'full'. */
   readonly outboxBytesMax: number;
   /** Time in which a full socket must take bytes again. */
   readonly writeMs: number;
   /** From closing to destroying a socket whose peer does not close. */
   readonly closingMs: number;
+  /** Requests of one peer that are not answered. */
   readonly inFlightMax: number;
+  /** The payloads of these requests together. */
   readonly inFlightBytesMax: number;
+  /** Jobs that one worker may have at once. */
   readonly creditMax: number;
   /** Events about peers that were refused or broke off before they were known. */
   readonly eventsPerSecondMax: number;
   /** Jobs a second that one identity may submit to a leader; `Infinity`: no limit. */
   readonly submitsPerSecond: number;
+  /** Jobs at once after a pause; `Infinity`: no limit. */
   readonly submitsBurst: number;
 }
 

@@ -9,14 +9,16 @@ import { openSession, spawnTemporary } from './open-session.js';
 export interface TcpDialerArgs extends Omit<DialerOptions, 'net' | 'clock' | 'onConnection'> {
   /** Makes the session of each connection. */
   readonly session: MakeSession;
-  /** Real sockets and real time, unless given. */
+  /** Sockets. Default: those of Node. */
   readonly net?: DialerOptions['net'] | undefined;
+  /** Time and chance. Default: those of Node. */
   readonly clock?: DialerOptions['clock'] | undefined;
 }
 
 export interface TcpDialerProtocol {
   /** Whether there is a connection whose handshake is done. */
   connected(): boolean;
+  /** From the dialer itself: the actor fails with this error. */
   failed(error: Error): void;
 }
 

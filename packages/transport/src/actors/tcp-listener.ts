@@ -19,23 +19,28 @@ export interface TcpListenerArgs
   extends Omit<ListenerOptions, 'net' | 'clock' | 'onConnection' | 'onListening'> {
   /** Makes the session of every peer whose handshake is done. */
   readonly session: MakeSession;
-  /** Real sockets and real time, unless given. */
+  /** Sockets. Default: those of Node. */
   readonly net?: ListenerOptions['net'] | undefined;
+  /** Time and chance. Default: those of Node. */
   readonly clock?: ListenerOptions['clock'] | undefined;
 }
 
 export interface TcpListenerProtocol {
   /** The bound address, as soon as it is known. */
   address(): Address;
+  /** Connections after their handshake. */
   connections(): number;
   /** The part of the limits in use. */
   usage(): ListenerUsage;
+  /** Ends the connections whose key or certificate is no longer in the store, or has other rights now. */
   renewIdentities(identities: IdentityStore): void;
   /** For new connections. Replies with the error of a certificate that cannot be used: it changes nothing. */
   renewTls(tls: ListenTls): Error | null;
   /** Replies when all connections are closed. */
   drain(graceMs: number): 'drained';
+  /** From the listener itself: the address is bound. */
   bound(address: Address): void;
+  /** From the listener itself: the actor fails with this error. */
   failed(error: Error): void;
 }
 

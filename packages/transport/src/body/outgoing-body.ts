@@ -14,7 +14,9 @@ export type BodyOutcome =
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface OutgoingBodyOptions {
+  /** Compresses the body on its way. Default: not at all. */
   readonly compress?: Compression | undefined;
+  /** The body was taken, stopped by the peer, or broken off. */
   readonly onOutcome?: ((outcome: BodyOutcome) => void) | undefined;
 }
 

@@ -14,6 +14,7 @@ export type CloseReason =
   | { readonly kind: 'unknown-protocol'; readonly cause: string }
   /** The peer read nothing until the write deadline. */
   | { readonly kind: 'slow-reader' }
+  /** The socket failed. */
   | { readonly kind: 'socket-error'; readonly error: Error };
 
 /** One line for logs. */

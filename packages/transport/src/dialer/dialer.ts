@@ -9,28 +9,40 @@ import type { Address, DialTls, Net, NetSocket } from '../net/net-interface.js';
 import { REDIAL_BACKOFF, type RedialBackoff, redialDelayMs } from './redial-backoff.js';
 
 export interface DialerOptions {
+  /** Sockets: `nodeNet`, or the fake of a test. */
   readonly net: Net;
+  /** Time and chance: `nodeClock`, or the host of a system. */
   readonly clock: Clock;
+  /** Host and port, or the path of a Unix socket. */
   readonly address: Address;
+  /** The role in its Hello; the identity must be allowed to take it. */
   readonly role: Role;
-  /** Client or worker id; chosen by the listener unless given. */
+  /** Client or worker id. Default: chosen by the listener. */
   readonly name?: string | undefined;
-  /** None, unless given. */
+  /** The proof of identity. Default: none. */
   readonly auth?: DialerAuth | undefined;
+  /** Needed where the listener has TLS. */
   readonly tls?: DialTls | undefined;
-  /** Limits for frames of the listener; 'trusted' unless given. */
+  /** Limits for frames of the listener. Default `trusted`. */
   readonly profile?: Profile | undefined;
+  /** In place of those of the profile. */
   readonly limits?: Partial<TransportLimits> | undefined;
+  /** Delays between dial attempts. */
   readonly backoff?: Partial<RedialBackoff> | undefined;
+  /** Time for one dial attempt. Default 5,000. */
   readonly connectMs?: number | undefined;
   /** Called after each handshake. The returned handler gets the frames. */
   readonly onConnection: (connection: Connection) => ConnectionHandler;
+  /** Receives events, for logs and metrics. */
   readonly onEvent?: ((event: DialerEvent) => void) | undefined;
 }
 
 export type DialerEvent =
+  /** An attempt begins. */
   | { readonly kind: 'dialing'; readonly attempt: number }
+  /** An attempt failed; the next comes after `retryInMs`. */
   | { readonly kind: 'unreachable'; readonly error: Error; readonly retryInMs: number }
+  /** A connection has ended; the next attempt comes after `retryInMs`. */
   | { readonly kind: 'lost'; readonly reason: CloseReason; readonly retryInMs: number };
 
 const CONNECT_MS = 5_000;

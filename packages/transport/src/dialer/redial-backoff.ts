@@ -1,6 +1,8 @@
 /** The delays between dial attempts: exponential, with jitter. */
 export interface RedialBackoff {
+  /** The delay after the first failure; it doubles with each one. */
   readonly fromMs: number;
+  /** The longest delay, before the jitter. */
   readonly toMs: number;
   /**
    * 0.2: from 80 % to 120 % of the delay, so that the peers of a restarted listener do not dial all at once.

@@ -15,32 +15,44 @@ import { EventLimit } from './event-limit.js';
 import { FramePermission } from './frame-permission.js';
 
 export interface ListenerOptions {
+  /** Sockets: `nodeNet`, or the fake of a test. */
   readonly net: Net;
+  /** Time and chance: `nodeClock`, or the host of a system. */
   readonly clock: Clock;
-  /** 127.0.0.1 and a free port, unless given. */
+  /** Where it listens. Default: 127.0.0.1 and a free port. */
   readonly address?: Address | undefined;
-  /** 'trusted' on loopback and Unix sockets, 'public' elsewhere, unless given. */
+  /** Chooses the limits. Default: `trusted` on loopback and Unix sockets, `public` elsewhere. */
   readonly profile?: Profile | undefined;
+  /** In place of those of the profile. */
   readonly limits?: Partial<TransportLimits> | undefined;
-  /** None, unless given. */
+  /** How peers prove their identity. Default: not at all. */
   readonly auth?: ListenerAuth | undefined;
+  /** Key and certificate. Default: no TLS. */
   readonly tls?: ListenTls | undefined;
-  /** By default the minimal dialect is served where the profile is trusted and there is no authentication. */
+  /**
+   * Whether the minimal dialect is served. Default: where the profile is trusted and there is no
+   * authentication.
+   */
   readonly servesMinimal?: boolean | undefined;
   /** The action that a frame type needs on its subject; frames without the right get FORBIDDEN. */
   readonly actions?: ReadonlyMap<number, Action> | undefined;
-  /** Allows a public address without TLS or authentication, with a warning every minute. */
+  /** Allows a public address without TLS or authentication, with a warning every minute. Default false. */
   readonly insecure?: boolean | undefined;
+  /** The address is bound. */
   readonly onListening?: ((address: Address) => void) | undefined;
   /** The handshake of a peer is done. The returned handler gets its frames. */
   readonly onConnection: (connection: Connection) => ConnectionHandler;
+  /** Receives events, for logs and metrics. */
   readonly onEvent?: ((event: ListenerEvent) => void) | undefined;
 }
 
 /** For logs and metrics. Texts of a peer are escaped. */
 export type ListenerEvent =
+  /** A socket was refused before its handshake. */
   | { readonly kind: 'refused'; readonly remote: string; readonly cause: 'limits' | 'draining' }
+  /** A TLS handshake failed. */
   | { readonly kind: 'tls-failed'; readonly remote: string; readonly error: Error }
+  /** A connection has ended; `identityName` is null before its handshake. */
   | {
       readonly kind: 'closed';
       readonly remote: string;
@@ -49,7 +61,9 @@ export type ListenerEvent =
     }
   /** So many events about refused or broken peers were left out: more came than `eventsPerSecondMax`. */
   | { readonly kind: 'events-left-out'; readonly count: number }
+  /** A reminder every minute: the address is public and unprotected. */
   | { readonly kind: 'insecure'; readonly address: string }
+  /** The address cannot be bound, or the server socket failed. */
   | { readonly kind: 'failed'; readonly error: Error };
 
 /** The part of its limits that a listener uses. */
@@ -64,6 +78,7 @@ const WARN_EVERY_MS = 60_000;
 
 /** Accepts connections within its limits. Throws an UnsafeBindError for an unprotected public address. */
 export class Listener implements ListenHandler {
+  /** Its limits, those of the profile included. */
   readonly limits: TransportLimits;
   private readonly options: ListenerOptions;
   private readonly admission: ConnectionAdmission;
@@ -107,6 +122,7 @@ export class Listener implements ListenHandler {
     return this.bound;
   }
 
+  /** Connections after their handshake. */
   get connections(): number {
     return this.ready.size;
   }
@@ -132,6 +148,7 @@ export class Listener implements ListenHandler {
     }
   }
 
+  /** Key and certificate for new connections. */
   renewTls(tls: ListenTls): void {
     this.server.renew(tls);
   }

@@ -6,18 +6,22 @@ export type Address =
 
 /** The contents of the files; reading them is the caller's part. */
 export interface ListenTls {
+  /** The private key, in PEM. */
   readonly key: string | Uint8Array;
+  /** The certificate chain, in PEM. */
   readonly cert: string | Uint8Array;
   /** Requires a certificate of the dialer, signed by this authority. */
   readonly clientCa?: string | Uint8Array | undefined;
 }
 
 export interface DialTls {
-  /** The authority of the listener's certificate; the system's unless given. */
+  /** The authority of the listener's certificate. Default: those of the system. */
   readonly ca?: string | Uint8Array | undefined;
-  /** The name in the listener's certificate, where it is not the dialled host. */
+  /** The name in the listener's certificate. Default: the dialled host. */
   readonly serverName?: string | undefined;
+  /** The private key of the dialer's own certificate, for `mtls`. */
   readonly key?: string | Uint8Array | undefined;
+  /** The dialer's own certificate chain, for `mtls`. */
   readonly cert?: string | Uint8Array | undefined;
 }
 

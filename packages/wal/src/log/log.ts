@@ -35,11 +35,14 @@ import type { LogSettings } from './wal-options.js';
 import type { WalStatus } from './wal-status.js';
 
 export interface AppendOptions {
-  /** The application's record type, 0 to 255. */
+  /** The application's record type, 0 to 255. Default 0. */
   readonly type?: number | undefined;
   /** A payload already stored with `putBlob`. */
   readonly blob?: BlobRef | undefined;
-  /** Accepted even when the disk is low: a completion, for example, which frees more space than it takes. */
+  /**
+   * Accepted even when the disk is low: a completion, for example, which frees more space than it takes.
+   * Default false.
+   */
   readonly essential?: boolean | undefined;
 }
 
@@ -178,10 +181,12 @@ export class Log {
     this.blobs.release(ref);
   }
 
+  /** Reads a blob in chunks. */
   openBlobReader(ref: BlobRef): BlobReader {
     return this.blobs.createReader(ref);
   }
 
+  /** Reads a whole blob into memory. */
   readBlob(ref: BlobRef, done: Callback<Buffer>): void {
     this.blobs.read(ref, done);
   }
@@ -240,6 +245,7 @@ export class Log {
     return problem === undefined;
   }
 
+  /** Positions, sizes and the state of the disk, as of now. */
   status(): WalStatus {
     return {
       state: this.state,

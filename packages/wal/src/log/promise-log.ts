@@ -13,6 +13,7 @@ import { WaitingAppends } from './waiting-appends.js';
 import type { WalOptions } from './wal-options.js';
 import type { WalStatus } from './wal-status.js';
 
+/** Opens and recovers the directory, with promises. */
 export async function openWal(options: WalOptions): Promise<PromiseLog> {
   return new PromiseLog(await promiseOf((done) => openLog(options, done)));
 }
@@ -60,22 +61,27 @@ export class PromiseLog implements AsyncDisposable {
     return promiseOf((done) => this.log.trim(lsn, done));
   }
 
+  /** Stores a payload of any size; durable when it resolves. Then a record may refer to it. */
   putBlob(bytes: Uint8Array): Promise<BlobRef> {
     return promiseOf((done) => this.log.putBlob(bytes, done));
   }
 
+  /** Reads a whole blob into memory. */
   readBlob(ref: BlobRef): Promise<Buffer> {
     return promiseOf((done) => this.log.readBlob(ref, done));
   }
 
+  /** Reads all sealed files at a twentieth of the disk's time, and reports damage. */
   scrub(): Promise<ScrubReport> {
     return promiseOf((done) => this.log.scrub(done));
   }
 
+  /** Positions, sizes and the state of the disk, as of now. */
   status(): WalStatus {
     return this.log.status();
   }
 
+  /** Writes pending records, records the clean shutdown, unlocks. */
   close(): Promise<void> {
     return promiseOf((done) => this.appends.whenEmpty(() => this.log.close(done)));
   }

@@ -12,9 +12,11 @@ import { type WalError, WalOptionError } from '../wal-error.js';
 import type { WalEvent } from './wal-event.js';
 
 export interface WalOptions {
-  /** The log's own directory. Give this or `storage`. */
+  /** The log's own directory. Default: none; give this or `storage`. */
   readonly dir?: string | undefined;
+  /** Files, in place of those in `dir`. */
   readonly storage?: Storage | undefined;
+  /** Clock, timers and exit. Default: this Node process. */
   readonly host?: WalHost | undefined;
   /** Codec for new records; both are always readable. Default 'binary'. */
   readonly codec?: CodecName | undefined;
@@ -51,7 +53,7 @@ export interface WalOptions {
   readonly scrubEveryMs?: number | undefined;
   /**
    * Opens a directory on a network file system all the same. The caller sees to it that one process at a time
-   * uses it.
+   * uses it. Default false.
    */
   readonly allowNetworkFs?: boolean | undefined;
   /** Receives events for operators. */

@@ -30,10 +30,13 @@ export type DumpedEntry =
   | { readonly kind: 'damage'; readonly file: string; readonly offset: number; readonly reason: string };
 
 export interface DumpOptions {
+  /** First LSN. Default: the first in the log. */
   readonly from?: number | undefined;
+  /** Last LSN. Default: the last in the log. */
   readonly to?: number | undefined;
 }
 
+/** Visits every record and every damaged place of a closed log; changes nothing. */
 export function dumpWal(
   dir: string | Storage,
   visit: (entry: DumpedEntry) => void,

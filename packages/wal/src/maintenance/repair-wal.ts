@@ -54,9 +54,11 @@ export interface RepairReport {
 export interface RepairOptions {
   /** False: a dry run that reports the loss and changes nothing. */
   readonly acceptLoss: boolean;
+  /** Clock, timers and exit. Default: this Node process. */
   readonly host?: WalHost | undefined;
 }
 
+/** Rewrites a damaged log without the records that cannot be read. */
 export function repairWal(dir: string | Storage, options: RepairOptions): Promise<RepairReport> {
   return promiseOf((done) => runCoroutine(repair(storageOf(dir), options), done));
 }

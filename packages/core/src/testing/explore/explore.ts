@@ -6,13 +6,13 @@ import { type OtherChoices, ScheduleChoices } from './schedule-choices.js';
 import { shrinkChoices } from './shrink-choices.js';
 
 export interface ExploreOptions {
-  /** How many schedules; 200 unless given. */
+  /** How many schedules. Default 200. */
   readonly seeds?: number | undefined;
-  /** The first seed; 1 unless given. */
+  /** The first seed. Default 1. */
   readonly from?: number | undefined;
-  /** One schedule again, as an `ExploreError` has printed it. */
+  /** One schedule again, as an `ExploreError` has printed it. Default: none. */
   readonly replay?: string | undefined;
-  /** Virtual time that a scenario may take; an hour unless given. */
+  /** Virtual time that a scenario may take. Default 3,600,000. */
   readonly timeMaxMs?: number | undefined;
 }
 

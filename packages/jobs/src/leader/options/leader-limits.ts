@@ -7,25 +7,37 @@ export interface LeaderLimits extends LedgerLimits {
   readonly jobsMax: number;
   /** The payloads of these jobs together. */
   readonly jobBytesMax: number;
+  /** The input of one job. */
   readonly payloadBytesMax: number;
+  /** Idempotency keys within their window. */
   readonly keysMax: number;
+  /** Dead letters; beyond it submits are refused. */
   readonly deadMax: number;
   /** The payloads of dead letters together. */
   readonly deadBytesMax: number;
+  /** Clients whose numbered submits are remembered. */
   readonly producersMax: number;
+  /** Different job definitions in use. */
   readonly policiesMax: number;
-  /** The part of each table that one identity may use. Without keys all clients together are one identity. */
+  /** The part of `jobsMax` that one identity may use. Without keys all clients together are one identity. */
   readonly jobsPerIdentityMax: number;
+  /** The part of `jobBytesMax` that one identity may use. */
   readonly jobBytesPerIdentityMax: number;
+  /** The part of `keysMax` that one identity may use. */
   readonly keysPerIdentityMax: number;
+  /** The part of `deadMax` that one identity may use. */
   readonly deadPerIdentityMax: number;
+  /** The part of `deadBytesMax` that one identity may use. */
   readonly deadBytesPerIdentityMax: number;
+  /** The part of `producersMax` that one identity may use. */
   readonly producersPerIdentityMax: number;
+  /** The part of `policiesMax` that one identity may use. */
   readonly policiesPerIdentityMax: number;
   /** Submits one client may have unanswered. */
   readonly outstandingMax: number;
   /** Attempts one client may have running at once. */
   readonly clientRunningMax: number;
+  /** Jobs in one `submitAll`. */
   readonly batchMax: number;
   /** Items of all lists in one message of a peer. */
   readonly messageItemsMax: number;
@@ -67,6 +79,7 @@ export const RECORD_BYTES_MAX = OUTPUT_BYTES_MAX;
 export interface LeaderTimes {
   /** How often leases, delays and retention are checked. */
   readonly tickMs: number;
+  /** How often a worker reports that it is alive. */
   readonly heartbeatMs: number;
   /** How long a worker keeps its attempts after its connection was lost. */
   readonly resumeGraceMs: number;
