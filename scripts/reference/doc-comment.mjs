@@ -18,7 +18,7 @@ export function docBefore(text, at) {
 }
 
 /** @param {string} comment @returns {Doc} */
-export function readDoc(comment) {
+function readDoc(comment) {
   const body = comment
     .replace(/^\/\*\*/, '')
     .replace(/\*\/\s*\|?\s*$/, '')

@@ -12,7 +12,7 @@ export interface ChildOptions {
   readonly restart?: RestartType | undefined;
   /** When it ends for good, its supervisor ends too. Default false. */
   readonly significant?: boolean | undefined;
-  /** The thread on which it runs, as for `spawn`. */
+  /** The thread on which it runs, as for `spawn`. Default: that of its supervisor. */
   readonly on?: string | undefined;
 }
 
