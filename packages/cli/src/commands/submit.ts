@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { Client, JobDefinition, JobHandle, SubmitOptions, WaitOptions } from '@troupe/jobs';
+import type { Client, JobDefinition, JobHandle, SubmitOptions, WaitOptions, WorkerView } from '@troupe/jobs';
 import type { Net } from '@troupe/transport';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
@@ -88,8 +88,8 @@ async function runOne(
   argument: string | undefined,
   flags: Flags,
 ): Promise<void> {
-  await withSubmitted(context, exec, argument, flags, async (handle, deadline) => {
-    const notice = noWorkerNotice(context, exec, handle);
+  await withSubmitted(context, exec, argument, flags, async (handle, deadline, client) => {
+    const notice = noWorkerNotice(context, exec, client, handle);
     try {
       const output = await handle.result(deadline.left(flags.resultWithin));
       printResult(context, flags, { id: handle.id, output }, [JSON.stringify(output)]);
@@ -101,26 +101,34 @@ async function runOne(
 
 const NO_WORKER_MS = 1_000;
 
-/** Prints, after a second, that the job still waits for a worker. A wait without a word looks like a hang. */
+/** Prints, after a second, why the job still waits for a worker. A wait without a word looks like a hang. */
 function noWorkerNotice(
   { terminal }: CommandContext,
   exec: string,
+  client: Client,
   handle: JobHandle<JobDefinition>,
 ): NodeJS.Timeout {
-  return setTimeout(() => {
-    handle.inspect({ withinMs: NO_WORKER_MS }).then(
-      ({ state, dueAt, attempt }) => {
-        if (state !== 'queued' || dueAt > 0 || attempt > 0) return;
-        terminal.err(
-          escapeControlCharacters(
-            `troupe: job ${handle.id} waits: no worker that serves ${exec} has room for it; see troupe workers ls`,
-          ),
-        );
-      },
-      // The command itself prints that the leader is away.
-      () => undefined,
+  const limit = { withinMs: NO_WORKER_MS };
+  const print = async (): Promise<void> => {
+    const { state, dueAt, attempt } = await handle.inspect(limit);
+    if (state !== 'queued' || dueAt > 0 || attempt > 0) return;
+    // A key without the permission to observe gets the shorter text.
+    const reason = await client.overview(limit).then(
+      ({ workers }) => waitReasonOf(exec, workers),
+      () => `no worker that serves ${exec} has room for it`,
     );
-  }, NO_WORKER_MS);
+    terminal.err(escapeControlCharacters(`troupe: job ${handle.id} waits: ${reason}; see troupe workers ls`));
+  };
+  // The command itself prints that the leader is away.
+  return setTimeout(() => void print().catch(() => undefined), NO_WORKER_MS);
+}
+
+/** A worker with room that serves the exec would have taken the job within a second. */
+function waitReasonOf(exec: string, workers: readonly WorkerView[]): string {
+  const alive = workers.filter(({ liveness }) => liveness === 'alive');
+  if (alive.length === 0) return 'there is no worker';
+  if (alive.every(({ credit }) => credit === 0)) return `all workers are full (${alive.length})`;
+  return `there is no worker for ${exec} with room`;
 }
 
 async function withSubmitted(
@@ -128,7 +136,7 @@ async function withSubmitted(
   exec: string,
   argument: string | undefined,
   flags: Flags,
-  use: (handle: JobHandle<JobDefinition>, deadline: CommandDeadline) => Promise<void>,
+  use: (handle: JobHandle<JobDefinition>, deadline: CommandDeadline, client: Client) => Promise<void>,
 ): Promise<void> {
   const { submit, file } = await prepared(exec, argument, flags);
   const upload = await uploadBar(context, exec, file);
@@ -136,7 +144,7 @@ async function withSubmitted(
     context,
     flags,
     async (client, deadline) =>
-      use(await submit(client, deadline.left()).finally(() => upload.end()), deadline),
+      use(await submit(client, deadline.left()).finally(() => upload.end()), deadline, client),
     upload,
   );
 }

@@ -79,14 +79,19 @@ operating(
   },
 );
 
-operating('`run` says after a second that no worker has taken its job', async () => {
+operating('`run` says after a second whether no worker serves its job or all are full', async () => {
   await using s = await ownLeader();
-  const ended = await inProcess(['run', 'math.add', '[1,2]', '--result-within', '2s', '--leader', s.at]);
-  assert.is(ended.code, 75);
-  assert.match(
-    ended.err,
-    /^troupe: job \S+ waits: no worker that serves math\.add has room for it; see troupe workers ls\n/,
-  );
+  const run = async (exec: string): Promise<string> => {
+    const ended = await inProcess(['run', exec, '60000', '--result-within', '2500', '--leader', s.at]);
+    assert.is(ended.code, 75);
+    return ended.err.split('\n')[0] ?? '';
+  };
+  assert.match(await run('slow.nap'), /^troupe: job \S+ waits: there is no worker; see troupe workers ls$/);
+  await using _worker = await workerOf(s.at, s.dir, ['--slots', '2']);
+  assert.match(await run('no.job'), /^troupe: job \S+ waits: there is no worker for no\.job with room; see /);
+  await inProcess(['submit', 'slow.nap', '60000', '--leader', s.at]);
+  // The first run above was taken meanwhile.
+  assert.match(await run('slow.nap'), /^troupe: job \S+ waits: all workers are full \(1\); see /);
 });
 
 operating(

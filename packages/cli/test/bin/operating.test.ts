@@ -119,6 +119,28 @@ operating('a damaged log is refused by leader, verify and restore (exit 65)', as
   assert.is((await inProcess(['restore', state, join(s.dir, 'new')])).code, 65);
 });
 
+operating('`wal verify` prints the bytes that a leader will cut, and the leader warns of them', async () => {
+  await using s = await stage();
+  await inProcess(['submit', 'math.add', '[1,2]', '--leader', s.at]);
+  await s.leader.end('SIGKILL');
+  const state = join(s.dir, 'state');
+  const name = (await readdir(state)).filter((file) => file.endsWith('.seg')).sort()[0] ?? '';
+  const bytes = await readFile(join(state, name));
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  const file = await open(join(state, name), 'r+');
+  await file.write(Buffer.alloc(100, 0xa5), 0, 100, Math.ceil(end / 4_096) * 4_096);
+  await file.close();
+  const verified = await inProcess(['wal', 'verify', state]);
+  assert.match(
+    verified.out,
+    /^ok: .*, not closed cleanly\n\d+ bytes after the last batch are no batch; opening .* quarantine\/\n$/,
+  );
+  await using again = new Running(['leader', '--port', '0', '--dir', state]);
+  await again.first;
+  assert.match(again.err, /warn.*(cut|torn)/i);
+});
+
 operating('key files are private, authenticate peers, and a wrong key is refused', async () => {
   await using f = await folder();
   const path = (name: string): string => join(f.dir, name);

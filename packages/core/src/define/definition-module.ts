@@ -19,17 +19,30 @@ export function moduleOf(given: string | undefined): () => string | undefined {
   let found: string | undefined;
   let isRead = false;
   return () => {
-    if (!isRead) found = callerIn(here.stack ?? '');
+    if (!isRead) found = callerIn(filesOf(here));
     isRead = true;
     return found;
   };
 }
 
+/**
+ * The files of the frames, as they are loaded: the text of a stack names the sources where source maps are
+ * on. A stack that was formatted already is text.
+ */
+function filesOf(here: { readonly stack?: unknown }): readonly string[] {
+  const format = Error.prepareStackTrace;
+  Error.prepareStackTrace = (_error, frames) => frames.map((frame) => frame.getFileName());
+  const { stack } = here;
+  Error.prepareStackTrace = format;
+  const files = Array.isArray(stack) ? stack : textOf(stack).map((line) => LOCATION.exec(line)?.[1]);
+  return files.filter((file): file is string => typeof file === 'string' && !file.startsWith('node:'));
+}
+
+function textOf(stack: unknown): readonly string[] {
+  return typeof stack === 'string' ? stack.split('\n').map((line) => line.trimEnd()) : [];
+}
+
 /** In a bundle all frames are in one file, and that is the module. */
-function callerIn(stack: string): string | undefined {
-  const files = stack
-    .split('\n')
-    .map((line) => LOCATION.exec(line.trimEnd())?.[1])
-    .filter((file) => file !== undefined);
+function callerIn(files: readonly string[]): string | undefined {
   return files.find((file) => !OWN_FRAME.test(file)) ?? files[0];
 }
