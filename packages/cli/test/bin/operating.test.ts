@@ -223,7 +223,9 @@ operating('leader and worker print errors on standard error', async () => {
   await inProcess(['submit', 'math.add', '2', '--idempotency-key', 'k', ...to]);
   await s.leader.said(/leader: refused a submit of cli: ERR_KEY_CONFLICT\n/);
   await s.leader.said(/leader: worker w1~\S+ joined\n/);
-  await s.leader.said(/leader: \/ \(guardian\).*\nleader: ├─ leader .*\nleader: │  └─ log .*\nleader: └─ listener /);
+  await s.leader.said(
+    /leader: \/ \(guardian\).*\nleader: ├─ leader .*\nleader: │ {2}└─ log .*\nleader: └─ listener /,
+  );
 });
 
 operating('a crash report has the message, the stack of an unforeseen error, and the exit code', () => {

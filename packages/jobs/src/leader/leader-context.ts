@@ -64,3 +64,6 @@ export interface LeaderContext {
   /** The session has messages; they leave at the end of this turn. */
   markDirty(session: Session): void;
 }
+
+/** The parts of a leader that one of them touches, by name. */
+export type LeaderParts<K extends keyof LeaderContext> = Pick<LeaderContext, K>;

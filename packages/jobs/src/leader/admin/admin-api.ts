@@ -6,7 +6,7 @@ import type {
   WorkerView,
 } from '../../protocol/admin-messages.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
-import type { LeaderContext, LeaderJob } from '../leader-context.js';
+import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { JobListing } from './job-listing.js';
@@ -23,11 +23,25 @@ const FORBIDDEN: AdminAnswer = { kind: 'forbidden', needed: 'observe on leader.o
  * state only.
  */
 export class AdminApi {
-  private readonly context: LeaderContext;
+  private readonly context: LeaderParts<
+    | 'diskLow'
+    | 'diskSlow'
+    | 'draining'
+    | 'fleet'
+    | 'ledger'
+    | 'limits'
+    | 'logUse'
+    | 'lsn'
+    | 'markDirty'
+    | 'queues'
+    | 'recordTime'
+    | 'stage'
+    | 'whenApplied'
+  >;
   private readonly leaseWatch: LeaseWatch;
   private readonly listing: JobListing;
 
-  constructor(context: LeaderContext, leaseWatch: LeaseWatch) {
+  constructor(context: AdminApi['context'], leaseWatch: LeaseWatch) {
     this.context = context;
     this.leaseWatch = leaseWatch;
     this.listing = new JobListing(

@@ -1,8 +1,10 @@
 import type { RefusalReason } from '../../protocol/admin-messages.js';
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderParts } from '../leader-context.js';
 
 /** The reasons for which a leader refuses submits now, each with use and limit. Empty: it takes them. */
-export function refusalReasons(context: LeaderContext): RefusalReason[] {
+export function refusalReasons(
+  context: LeaderParts<'diskLow' | 'diskSlow' | 'draining' | 'ledger' | 'limits'>,
+): RefusalReason[] {
   const { ledger, limits } = context;
   const reasons: RefusalReason[] = [];
   const add = (isReached: boolean, code: RefusalReason['code'], problem: string): void => {

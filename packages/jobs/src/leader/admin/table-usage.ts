@@ -1,12 +1,15 @@
 import type { LeaderTable, QuotaUse, TableUse } from '../../protocol/admin-messages.js';
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderParts } from '../leader-context.js';
 import type { LeaderLimits } from '../options/leader-limits.js';
 
 /** From this part of a quota on, an identity is shown. */
 const SHOWN_FROM = 0.8;
 
 /** Use and limit of every table of the leader. */
-export function tableUses({ ledger, limits }: LeaderContext): Readonly<Record<LeaderTable, TableUse>> {
+export function tableUses({
+  ledger,
+  limits,
+}: LeaderParts<'ledger' | 'limits'>): Readonly<Record<LeaderTable, TableUse>> {
   const { queued, running, dead } = ledger.counts;
   return {
     jobs: { used: queued + running, max: limits.jobsMax },
@@ -22,7 +25,7 @@ export function tableUses({ ledger, limits }: LeaderContext): Readonly<Record<Le
 }
 
 /** Identities that have most of a quota; none without keys. */
-export function nearQuotas({ ledger, limits }: LeaderContext): readonly QuotaUse[] {
+export function nearQuotas({ ledger, limits }: LeaderParts<'ledger' | 'limits'>): readonly QuotaUse[] {
   const all: QuotaUse[] = [];
   for (const [identity, usage] of ledger.usages.entries()) {
     if (identity === '') continue;

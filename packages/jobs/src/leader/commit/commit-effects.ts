@@ -2,7 +2,7 @@
 import type { LedgerRecord, PurgeRecord, RedriveRecord } from '../../ledger/ledger-record.js';
 import type { AdminApi } from '../admin/admin-api.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
-import type { LeaderContext, LeaderJob, Session } from '../leader-context.js';
+import type { LeaderJob, LeaderParts, Session } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
 import type { SubmitProcessor } from '../submit/submit-processor.js';
@@ -19,10 +19,10 @@ interface Parts {
  * Side effects of a record that is durable and applied: jobs are queued, sessions are notified, leases end.
  */
 export class CommitEffects {
-  private readonly context: LeaderContext;
+  private readonly context: LeaderParts<'ledger' | 'markDirty' | 'observe' | 'queues' | 'recordTime'>;
   private readonly parts: Parts;
 
-  constructor(context: LeaderContext, parts: Parts) {
+  constructor(context: CommitEffects['context'], parts: Parts) {
     this.context = context;
     this.parts = parts;
   }

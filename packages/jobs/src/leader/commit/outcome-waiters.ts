@@ -1,5 +1,5 @@
 import type { JobOutcome } from '../../protocol/client-messages.js';
-import type { LeaderContext, LeaderJob } from '../leader-context.js';
+import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 
 /**
@@ -8,7 +8,11 @@ import type { ClientSession } from '../sessions/client-session.js';
 export type OutcomeWaiters = ClientSession | ClientSession[];
 
 /** Sends the outcome to a session: at once if the job has ended, otherwise when it does. */
-export function awaitOutcome(context: LeaderContext, no: number, session: ClientSession): void {
+export function awaitOutcome(
+  context: LeaderParts<'ledger' | 'markDirty' | 'recordTime'>,
+  no: number,
+  session: ClientSession,
+): void {
   const known = context.ledger.jobs.get(no);
   const isThere = known !== undefined && !context.ledger.isExpired(known, context.recordTime);
   const job = isThere && session.permits('observe', known) ? known : undefined;
@@ -21,7 +25,10 @@ export function awaitOutcome(context: LeaderContext, no: number, session: Client
 }
 
 /** The job has ended. */
-export function notifyWaiters(context: LeaderContext, job: LeaderJob): void {
+export function notifyWaiters(
+  context: LeaderParts<'ledger' | 'markDirty' | 'recordTime'>,
+  job: LeaderJob,
+): void {
   const { waiters } = job;
   if (waiters === undefined) return;
   job.waiters = undefined;

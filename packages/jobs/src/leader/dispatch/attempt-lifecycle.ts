@@ -11,7 +11,7 @@ import type {
 } from '../../ledger/ledger-record.js';
 import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { AttemptEnd, AttemptRef } from '../../protocol/worker-messages.js';
-import type { LeaderContext, LeaderJob } from '../leader-context.js';
+import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { Lease } from './lease.js';
@@ -21,9 +21,21 @@ type EndCause = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'pay
 
 /** Attempts: assigned to workers, ended by them, taken back from them. */
 export class AttemptLifecycle {
-  private readonly context: LeaderContext;
+  private readonly context: LeaderParts<
+    | 'clock'
+    | 'fleet'
+    | 'leaseTime'
+    | 'ledger'
+    | 'markDirty'
+    | 'observe'
+    | 'queues'
+    | 'recordTime'
+    | 'stage'
+    | 'uncommitted'
+    | 'whenApplied'
+  >;
 
-  constructor(context: LeaderContext) {
+  constructor(context: AttemptLifecycle['context']) {
     this.context = context;
   }
 

@@ -1,5 +1,5 @@
 // Hot path: the loop of `dispatch` runs once per job.
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderParts } from '../leader-context.js';
 import type { AttemptLifecycle } from './attempt-lifecycle.js';
 import type { ExecQueue } from './exec-queue.js';
 
@@ -11,11 +11,13 @@ const ASSIGNED_PER_TURN = 4_096;
 
 /** Matches queued jobs with the credit of workers, whichever came first. */
 export class Dispatcher {
-  private readonly context: LeaderContext;
+  private readonly context: LeaderParts<
+    'draining' | 'effects' | 'fleet' | 'ledger' | 'queues' | 'recordTime' | 'times' | 'uncommitted'
+  >;
   private readonly attempts: AttemptLifecycle;
   private dueTimerAt = Number.POSITIVE_INFINITY;
 
-  constructor(context: LeaderContext, attempts: AttemptLifecycle) {
+  constructor(context: Dispatcher['context'], attempts: AttemptLifecycle) {
     this.context = context;
     this.attempts = attempts;
   }

@@ -1,6 +1,6 @@
 import type { WorkerLiveness } from '../../protocol/admin-messages.js';
 import type { HeartbeatHello, LoopBlocked } from '../../protocol/worker-messages.js';
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderParts } from '../leader-context.js';
 import { type HeartbeatPort, HeartbeatSession } from '../sessions/heartbeat-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import type { AttemptLifecycle } from './attempt-lifecycle.js';
@@ -14,10 +14,10 @@ const ENDED_PER_CHECK = 2_048;
 
 /** Checks every worker once a tick: is it silent, blocked or gone, has an attempt run too long (ADR 0404). */
 export class LeaseWatch {
-  private readonly context: LeaderContext;
+  private readonly context: LeaderParts<'fleet' | 'leaseTime' | 'markDirty' | 'observe' | 'times'>;
   private readonly attempts: AttemptLifecycle;
 
-  constructor(context: LeaderContext, attempts: AttemptLifecycle) {
+  constructor(context: LeaseWatch['context'], attempts: AttemptLifecycle) {
     this.context = context;
     this.attempts = attempts;
   }

@@ -9,7 +9,7 @@ import type { AdminApi } from '../admin/admin-api.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderParts } from '../leader-context.js';
 import { PolicyRegistry } from '../submit/policy-registry.js';
 import type { ProducerRegistry } from '../submit/producer-registry.js';
 import { type ClientPort, ClientSession } from './client-session.js';
@@ -24,14 +24,16 @@ const PATTERNS_MAX = 256;
 
 /** Opens and closes sessions, and handles every message of theirs that is not a submit. */
 export class SessionRegistry {
-  private readonly context: LeaderContext;
+  private readonly context: LeaderParts<
+    'fleet' | 'leaseTime' | 'ledger' | 'limits' | 'markDirty' | 'observe' | 'recordTime' | 'stage' | 'times'
+  >;
   private readonly attempts: AttemptLifecycle;
   private readonly leaseWatch: LeaseWatch;
   readonly policies: PolicyRegistry;
   private readonly producers: ProducerRegistry;
 
   constructor(
-    context: LeaderContext,
+    context: SessionRegistry['context'],
     attempts: AttemptLifecycle,
     leaseWatch: LeaseWatch,
     producers: ProducerRegistry,

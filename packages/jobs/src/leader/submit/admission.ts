@@ -4,7 +4,7 @@ import type { RefusalCode } from '../../jobs-error.js';
 import { windowKey } from '../../ledger/key-window.js';
 import { YEAR_MS } from '../../option-check.js';
 import type { Refusal, SubmitItem } from '../../protocol/client-messages.js';
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderParts } from '../leader-context.js';
 import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { deadQuotaProblem, jobQuotaProblem, keyQuotaProblem } from './identity-quota.js';
@@ -38,7 +38,7 @@ const WAIT: Admission = { verdict: 'wait' };
  * submit has changed nothing, so it may be sent again.
  */
 export function admit(
-  context: LeaderContext,
+  context: LeaderParts<'diskLow' | 'diskSlow' | 'draining' | 'ledger' | 'limits' | 'recordTime'>,
   uncommitted: UncommittedLoad,
   own: IdentityLoad | undefined,
   session: ClientSession,
@@ -89,7 +89,7 @@ export function admit(
 }
 
 function checkKey(
-  context: LeaderContext,
+  context: LeaderParts<'diskLow' | 'diskSlow' | 'draining' | 'ledger' | 'limits' | 'recordTime'>,
   uncommitted: UncommittedLoad,
   key: string,
   item: SubmitItem,

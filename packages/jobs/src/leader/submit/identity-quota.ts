@@ -1,12 +1,12 @@
 import type { IdentityUsage } from '../../ledger/identity-usage.js';
 import type { Refusal } from '../../protocol/client-messages.js';
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderParts } from '../leader-context.js';
 import { RETRY_AFTER_MS, refusal } from './refusal.js';
 import type { IdentityLoad } from './uncommitted-jobs.js';
 
 /** Whether an identity may have another queued job of so many bytes. */
 export function jobQuotaProblem(
-  { limits, ledger }: LeaderContext,
+  { limits, ledger }: LeaderParts<'ledger' | 'limits'>,
   identity: string,
   load: IdentityLoad,
   bytes: number,
@@ -22,7 +22,7 @@ export function jobQuotaProblem(
 }
 
 export function keyQuotaProblem(
-  { limits, ledger }: LeaderContext,
+  { limits, ledger }: LeaderParts<'ledger' | 'limits'>,
   identity: string,
   load: IdentityLoad,
 ): Refusal | undefined {
@@ -37,7 +37,7 @@ export function keyQuotaProblem(
  * those with an exec that has more than its equal share. Without keys that is the exec alone.
  */
 export function deadQuotaProblem(
-  { limits, ledger }: LeaderContext,
+  { limits, ledger }: LeaderParts<'ledger' | 'limits'>,
   identity: string | undefined,
   exec: string,
 ): Refusal | undefined {

@@ -1,7 +1,7 @@
 import { type JobPolicy, policyText } from '../../job/job-policy.js';
 import { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import type { PolicyDropRecord } from '../../ledger/ledger-record.js';
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 
 /** With fewer policies than this, unused ones are not looked for. */
@@ -21,14 +21,14 @@ interface Entry {
  * to are dropped by a record (ADR 0402).
  */
 export class PolicyRegistry {
-  private readonly context: LeaderContext;
+  private readonly context: LeaderParts<'ledger' | 'limits' | 'recordTime' | 'stage'>;
   private readonly byNo = new Map<number, Entry>();
   private readonly byText = new Map<string, Entry>();
   private readonly counts = new Map<string, number>();
   private next: number;
   private sweepFrom = SWEEP_FROM;
 
-  constructor(context: LeaderContext) {
+  constructor(context: PolicyRegistry['context']) {
     this.context = context;
     this.next = context.ledger.nextPolicy;
     for (const policy of context.ledger.policies.values()) this.add(policy);

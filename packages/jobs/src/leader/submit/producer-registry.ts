@@ -1,4 +1,4 @@
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { Numbering } from './uncommitted-jobs.js';
 
@@ -8,11 +8,11 @@ import { Numbering } from './uncommitted-jobs.js';
  * window (ADR 0408).
  */
 export class ProducerRegistry {
-  private readonly context: LeaderContext;
+  private readonly context: LeaderParts<'ledger' | 'limits' | 'recordTime' | 'stage' | 'uncommitted'>;
   private readonly byName = new Map<string, Numbering>();
   private next: number;
 
-  constructor(context: LeaderContext) {
+  constructor(context: ProducerRegistry['context']) {
     this.context = context;
     const { ledger } = context;
     this.next = ledger.nextProducer;

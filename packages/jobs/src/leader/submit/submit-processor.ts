@@ -7,7 +7,7 @@ import type { Producer } from '../../ledger/producer.js';
 import type { ClientMessage, Refusal, SubmitItem } from '../../protocol/client-messages.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
-import type { LeaderContext, LeaderJob } from '../leader-context.js';
+import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { type Admitted, admit } from './admission.js';
@@ -29,7 +29,21 @@ type SubmitAll = ClientMessage & { readonly kind: 'submit_all' };
  * those are durable.
  */
 export class SubmitProcessor {
-  private readonly context: LeaderContext;
+  private readonly context: LeaderParts<
+    | 'diskLow'
+    | 'diskSlow'
+    | 'draining'
+    | 'ledger'
+    | 'limits'
+    | 'lsn'
+    | 'markDirty'
+    | 'observe'
+    | 'queues'
+    | 'recordTime'
+    | 'stage'
+    | 'uncommitted'
+    | 'whenApplied'
+  >;
   private readonly attempts: AttemptLifecycle;
   private readonly producers: ProducerRegistry;
   private readonly uncommitted: UncommittedJobs;
@@ -42,7 +56,7 @@ export class SubmitProcessor {
 
   /** `onProducerExpired`: the client must open a new session, so that its submit is not lost. */
   constructor(
-    context: LeaderContext,
+    context: SubmitProcessor['context'],
     attempts: AttemptLifecycle,
     producers: ProducerRegistry,
     onProducerExpired: (session: ClientSession) => void,
