@@ -1,26 +1,30 @@
-// The module with which a thread of actors starts: it makes the system of the thread.
+// The module with which a thread of actors starts: it makes the system of the thread. An import on the main
+// thread does nothing.
 
-import { parentPort, workerData } from 'node:worker_threads';
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { createSystem, type SystemThreads, type ThreadReceiver } from '@troupe/core';
 import { ThreadCarrier } from './node-thread-carrier.js';
 import type { ThreadData, ThreadMessage } from './thread-message.js';
 
-const { carrier: spec, settings } = workerData as ThreadData;
-let carrier: ThreadCarrier | undefined;
+if (!isMainThread) startSystem(workerData as ThreadData);
 
-const threads: SystemThreads = {
-  open(receiver: ThreadReceiver) {
-    carrier = new ThreadCarrier(spec, receiver, () => undefined);
-    return carrier;
-  },
-};
+function startSystem({ carrier: spec, settings }: ThreadData): void {
+  let carrier: ThreadCarrier | undefined;
 
-// Long computation is what threads are for.
-createSystem({ ...settings, threads, warn: false });
+  const threads: SystemThreads = {
+    open(receiver: ThreadReceiver) {
+      carrier = new ThreadCarrier(spec, receiver, () => undefined);
+      return carrier;
+    },
+  };
 
-parentPort?.on('message', (message: ThreadMessage) => {
-  if (message.kind === 'replaced') carrier?.replaced(message.ends, carrier.unpack(message.error) as Error);
-  else process.exit(0);
-});
-parentPort?.unref();
-parentPort?.postMessage('up');
+  // Long computation is what threads are for.
+  createSystem({ ...settings, threads, warn: false });
+
+  parentPort?.on('message', (message: ThreadMessage) => {
+    if (message.kind === 'replaced') carrier?.replaced(message.ends, carrier.unpack(message.error) as Error);
+    else process.exit(0);
+  });
+  parentPort?.unref();
+  parentPort?.postMessage('up');
+}

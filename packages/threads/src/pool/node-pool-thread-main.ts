@@ -1,7 +1,7 @@
-// Entry of a thread of a ThreadPoolExecutor.
+// Entry of a thread of a ThreadPoolExecutor. An import on the main thread does nothing.
 
-import { workerData } from 'node:worker_threads';
+import { isMainThread, workerData } from 'node:worker_threads';
 import type { PoolThreadData } from './memory/thread-messages.js';
 import { ThreadLoop } from './thread-side/node-thread-loop.js';
 
-new ThreadLoop(workerData as PoolThreadData).start(); // ThreadLink passes it
+if (!isMainThread) new ThreadLoop(workerData as PoolThreadData).start(); // ThreadLink passes it
