@@ -482,7 +482,10 @@ export class SimulatedCluster {
         op,
         handles.map((one) => parseJobId(one.id.split('-')[0] ?? '', one.id)),
       );
-      await Promise.all(handles.map((one) => one.result().catch((error) => this.ignoreLostWorkers(error))));
+      const ended = handles.map((one, at) =>
+        one.result().catch((error) => this.ignoreLostWorkers(error, op.jobs[at])),
+      );
+      await Promise.all(ended);
     } catch (error) {
       if (op.outcome === 'unknown') op.outcome = 'refused';
       else this.simulation.problem(`job ${op.jobs[0]}: ${String(error)}`);
@@ -491,9 +494,13 @@ export class SimulatedCluster {
     }
   }
 
-  /** A quick job does not fail by itself, but it may lose its worker as often as the policy allows. */
-  private ignoreLostWorkers(error: unknown): void {
-    if (this.drops && codeOf(error) === 'ERR_JOB_UNKNOWN') return;
+  /**
+   * A quick job does not fail by itself, but it may lose its worker as often as the policy allows; an operator
+   * may purge it then, before its client learns of it.
+   */
+  private ignoreLostWorkers(error: unknown, no: number | undefined): void {
+    const isPurged = no !== undefined && this.records.jobs.get(no)?.state === 'purged';
+    if (codeOf(error) === 'ERR_JOB_UNKNOWN' && (this.drops || isPurged)) return;
     const { reason } = error as { reason?: string };
     if (codeOf(error) !== 'ERR_JOB_FAILED' || (reason !== 'quarantined' && reason !== 'timed-out'))
       throw error;
