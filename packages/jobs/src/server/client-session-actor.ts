@@ -6,6 +6,7 @@ import { ClientConnection, type ClientSessionEvents } from './client-connection.
 import { afterTaken, type Taken } from './offer-to-leader.js';
 import { SESSION_MAILBOX } from './session-mailbox.js';
 import type { SessionSetup } from './session-setup.js';
+import { SessionState } from './session-state.js';
 
 /** The messages of a client's session: of its connection, of the leader, and its own. */
 export interface ClientSessionProtocol
@@ -13,28 +14,12 @@ export interface ClientSessionProtocol
     MessagesByKind<ToClient>,
     ClientSessionEvents {}
 
-class State {
-  readonly setup: SessionSetup;
-  private opened: ClientConnection | undefined = undefined;
-
-  constructor(setup: SessionSetup) {
-    this.setup = setup;
-  }
-
-  /** Messages wait for `started`. */
-  get connection(): ClientConnection {
-    return this.opened as ClientConnection;
-  }
-
-  set connection(connection: ClientConnection) {
-    this.opened = connection;
-  }
-}
+type State = SessionState<ClientConnection>;
 
 /** The session of a client of the full dialect: it owns the connection, and its end is the end of both. */
 export const ClientSessionActor: Actor<ClientSessionProtocol, SessionSetup> =
   defineActor.of<ClientSessionProtocol>()('client', {
-    state: (setup: SessionSetup) => new State(setup),
+    state: (setup: SessionSetup) => new SessionState<ClientConnection>(setup),
     handlers: {
       readable: (ctx) => ctx.state.connection.read(),
       welcome: deliver,

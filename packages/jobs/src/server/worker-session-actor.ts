@@ -5,6 +5,7 @@ import type { ToWorker } from '../protocol/worker-messages.js';
 import { afterTaken, type Taken } from './offer-to-leader.js';
 import { SESSION_MAILBOX } from './session-mailbox.js';
 import type { SessionSetup } from './session-setup.js';
+import { SessionState } from './session-state.js';
 import { WorkerConnection, type WorkerSessionEvents } from './worker-connection.js';
 
 /** The messages of a worker's session: of its connection, of the leader, and its own. */
@@ -13,28 +14,12 @@ export interface WorkerSessionProtocol
     MessagesByKind<ToWorker>,
     WorkerSessionEvents {}
 
-class State {
-  readonly setup: SessionSetup;
-  private opened: WorkerConnection | undefined = undefined;
-
-  constructor(setup: SessionSetup) {
-    this.setup = setup;
-  }
-
-  /** Messages wait for `started`. */
-  get connection(): WorkerConnection {
-    return this.opened as WorkerConnection;
-  }
-
-  set connection(connection: WorkerConnection) {
-    this.opened = connection;
-  }
-}
+type State = SessionState<WorkerConnection>;
 
 /** The session of a worker of the full dialect, or of its heartbeat thread. */
 export const WorkerSessionActor: Actor<WorkerSessionProtocol, SessionSetup> =
   defineActor.of<WorkerSessionProtocol>()('worker', {
-    state: (setup: SessionSetup) => new State(setup),
+    state: (setup: SessionSetup) => new SessionState<WorkerConnection>(setup),
     handlers: {
       readable: (ctx) => ctx.state.connection.read(),
       welcome: deliver,
