@@ -12,7 +12,7 @@ const packageLayers = {
   transport: ['@troupe/core'],
   wal: ['@troupe/core'],
   threads: ['@troupe/core'],
-  jobs: ['@troupe/core', '@troupe/transport', '@troupe/wal', '@standard-schema/spec'],
+  jobs: ['@troupe/core', '@troupe/threads', '@troupe/transport', '@troupe/wal', '@standard-schema/spec'],
   cli: [
     '@troupe/core',
     '@troupe/middleware',

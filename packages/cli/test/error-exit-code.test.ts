@@ -24,6 +24,7 @@ const REFUSALS: Readonly<Record<RefusalCode, number>> = {
   ERR_DISK_SLOW: 75,
   ERR_LEADER_DRAINING: 75,
   ERR_EXEC_UNKNOWN: 65,
+  ERR_EXEC_UNSUPPORTED: 65,
   ERR_FORBIDDEN: 77,
   ERR_PRODUCERS_FULL: 75,
   ERR_POLICIES_FULL: 75,
@@ -32,6 +33,8 @@ const REFUSALS: Readonly<Record<RefusalCode, number>> = {
 const SESSIONS: Readonly<Record<SessionRefusalCode, number>> = {
   ERR_SESSION_MALFORMED: 64,
   ERR_SESSION_REPLACED: 75,
+  ERR_SESSION_VERSION: 69,
+  ERR_SESSION_REFUSED: 69,
 };
 
 failures('every refusal code of a leader has an exit code', () => {

@@ -2,13 +2,18 @@ export type { ListOptions } from './client/client.js';
 export { Client } from './client/client.js';
 export type { SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
+export type { ChunksOptions, ItemsOptions, JobItem, JobStreamEnd } from './client/stream/job-items.js';
 export type { SubmitOptions } from './client/submit-preparer.js';
 export type { WaitOptions } from './client/wait-limit.js';
 export type { EmbeddedOptions, EmbeddedWorker, EmbeddedWorkerOptions } from './embedded/embedded-jobs.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded-jobs.js';
 export type {
+  ChunkSchema,
+  Collect,
+  HandlerChunk,
   HandlerInput,
   HandlerOutput,
+  JobChunk,
   JobDefinition,
   JobInput,
   JobOptions,
@@ -16,13 +21,14 @@ export type {
 } from './job/define-job.js';
 export { defineJob } from './job/define-job.js';
 export { jobId } from './job/job-id.js';
-export type { JobPolicy } from './job/job-policy.js';
+export type { JobPolicy, StreamingMode } from './job/job-policy.js';
 export { type Payload, payloadText } from './job/payload.js';
 export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
 export {
   AttemptAbortedError,
+  CallUnsupportedError,
   CallWaitError,
   ClientClosedError,
   ForbiddenError,
@@ -44,6 +50,9 @@ export {
   MessageMalformedError,
   NonRetryableError,
   SessionRefusedError,
+  StreamGapError,
+  StreamRefusedError,
+  StreamResetError,
   SubmitWaitError,
 } from './jobs-error.js';
 export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
@@ -62,6 +71,7 @@ export type {
   WorkerView,
 } from './protocol/admin-messages.js';
 export type { JobOutcome } from './protocol/client-messages.js';
+export type { StreamPosition } from './protocol/stream-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
 export { connectClient } from './remote/connect-client.js';
 export type { DialOptions } from './remote/dial-options.js';
@@ -69,7 +79,8 @@ export type { StartWorkerOptions } from './remote/start-worker.js';
 export { RemoteWorker, startWorker } from './remote/start-worker.js';
 export type { LeaderRenewal, LeaderServerOptions } from './server/leader-server.js';
 export { LeaderServer, startLeader } from './server/leader-server.js';
-export type { AttemptContext, HandledJob, Handler } from './worker/handler.js';
+export type { AttemptContext, HandledJob, Handler, HandlerOptions } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';
+export type { GivenHandlers, HandlerThreadOptions } from './worker/threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker/worker-options.js';

@@ -1,4 +1,5 @@
 import { keepClassNames } from '@troupe/core/class-names';
+import type { StreamPosition } from './protocol/stream-messages.js';
 
 /** Every error of this package. Match on `code`, never on the text. */
 export abstract class JobsError extends Error {
@@ -24,14 +25,16 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
-/** A value that its schema does not accept: the input at submit, or the output when it is read. */
+export type SchemaSide = 'input' | 'output' | 'chunk';
+
+/** A value that its schema does not accept: the input at submit, or the output or a chunk when it is read. */
 export class JobSchemaError extends JobsError {
   override readonly code = 'ERR_JOB_SCHEMA';
   readonly exec: string;
-  readonly side: 'input' | 'output';
+  readonly side: SchemaSide;
   readonly issues: readonly SchemaIssue[];
 
-  constructor(exec: string, side: 'input' | 'output', issues: readonly SchemaIssue[]) {
+  constructor(exec: string, side: SchemaSide, issues: readonly SchemaIssue[]) {
     const first = issues[0];
     const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
     super(`job ${exec}: ${side}${where} does not fit its schema: ${first?.message ?? 'no reason given'}`);
@@ -55,6 +58,7 @@ export type RefusalCode =
   | 'ERR_DISK_SLOW'
   | 'ERR_LEADER_DRAINING'
   | 'ERR_EXEC_UNKNOWN'
+  | 'ERR_EXEC_UNSUPPORTED'
   | 'ERR_FORBIDDEN'
   | 'ERR_PRODUCERS_FULL'
   | 'ERR_POLICIES_FULL'
@@ -83,8 +87,26 @@ export class ForbiddenError extends JobsError {
   }
 }
 
-/** Why a leader ends a session. */
-export type SessionRefusalCode = 'ERR_SESSION_MALFORMED' | 'ERR_SESSION_REPLACED';
+/**
+ * Why a leader ends a session. After a replaced one the next begins by itself; the others are final.
+ * `ERR_SESSION_REFUSED`: for a reason that this version does not know.
+ */
+export type SessionRefusalCode =
+  | 'ERR_SESSION_MALFORMED'
+  | 'ERR_SESSION_REPLACED'
+  | 'ERR_SESSION_VERSION'
+  | 'ERR_SESSION_REFUSED';
+
+/** The leader does not know this call, or cannot read it: it is of another version. */
+export class CallUnsupportedError extends JobsError {
+  override readonly code = 'ERR_CALL_UNSUPPORTED';
+  readonly call: string;
+
+  constructor(call: string, problem: string) {
+    super(`${call}: not supported by this leader: ${problem}; update the leader`);
+    this.call = call;
+  }
+}
 
 /** The leader refused the session of this client or worker. */
 export class SessionRefusedError extends JobsError {
@@ -208,6 +230,50 @@ export class CallWaitError extends JobsError {
   }
 }
 
+/** The leader refused to let a stream be read: the job does not stream, or the position is in the future. */
+export class StreamRefusedError extends JobsError {
+  override readonly code = 'ERR_STREAM_REFUSED';
+  readonly jobId: string;
+
+  constructor(jobId: string, problem: string) {
+    super(`stream of job ${jobId} refused: ${problem}`);
+    this.jobId = jobId;
+  }
+}
+
+/** Another attempt of the job has begun: the chunks so far are void. */
+export class StreamResetError extends JobsError {
+  override readonly code = 'ERR_STREAM_RESET';
+  readonly jobId: string;
+  /** Pass it as `from` to go on with the new attempt. */
+  readonly position: StreamPosition;
+
+  constructor(jobId: string, attempt: number) {
+    super(`stream of job ${jobId}: attempt ${attempt} has begun, the chunks so far are void`);
+    this.jobId = jobId;
+    this.position = { attempt, offset: 0 };
+  }
+}
+
+/** Chunks of a stream cannot be replayed. */
+export class StreamGapError extends JobsError {
+  override readonly code = 'ERR_STREAM_GAP';
+  readonly jobId: string;
+  readonly from: number;
+  /** Undefined: the number of the lost chunks is lost with them. */
+  readonly to: number | undefined;
+  /** Pass it as `from` to go on behind the gap. */
+  readonly position: StreamPosition;
+
+  constructor(jobId: string, attempt: number, from: number, to: number | undefined) {
+    super(`stream of job ${jobId}: chunks ${from} to ${to ?? 'the end'} of attempt ${attempt} are lost`);
+    this.jobId = jobId;
+    this.from = from;
+    this.to = to;
+    this.position = { attempt, offset: to ?? from };
+  }
+}
+
 export class ClientClosedError extends JobsError {
   override readonly code = 'ERR_CLIENT_CLOSED';
 
@@ -273,9 +339,11 @@ export type AbortReason = 'cancelled' | 'fenced' | 'run-time' | 'draining';
 /** A message of a peer is short or damaged. Its connection ends; no part of the message was acted on. */
 export class MessageMalformedError extends JobsError {
   override readonly code = 'ERR_MESSAGE_MALFORMED';
+  readonly problem: string;
 
-  constructor(what: string, options?: ErrorOptions) {
-    super(`message from a peer: ${what}`, options);
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`message from a peer: ${problem}`, options);
+    this.problem = problem;
   }
 }
 
@@ -315,6 +383,7 @@ export class LeaderRefusedError extends JobsError {
 
 keepClassNames({
   AttemptAbortedError,
+  CallUnsupportedError,
   CallWaitError,
   ClientClosedError,
   ForbiddenError,
@@ -337,5 +406,8 @@ keepClassNames({
   MessageTooLongError,
   NonRetryableError,
   SessionRefusedError,
+  StreamGapError,
+  StreamRefusedError,
+  StreamResetError,
   SubmitWaitError,
 });

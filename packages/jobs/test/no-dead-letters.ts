@@ -19,6 +19,6 @@ export class NoDeadLetters {
   }
 }
 
-function textOf({ to, message, reason }: DeadLetter): string {
+export function textOf({ to, message, reason }: DeadLetter): string {
   return `${to}.${message}: ${reason}`;
 }

@@ -94,8 +94,8 @@ options('a failed worker beside an embedded leader is restarted; the leader goes
   const host = { ...nodeHost, log: ({ message }: { readonly message: string }) => void logged.push(message) };
   await using app = await embedded({ dir: folder.path, host });
   app.worker({ handlers: [echoes] });
-  const [worker] = (app as unknown as { workers: Set<{ tell: { attemptEnded(ended: null): void } }> })
-    .workers;
+  type FailingWorker = { tell: { attemptEnded(ended: null): void } };
+  const [worker] = (app as unknown as { workers: Map<FailingWorker, unknown> }).workers.keys();
   worker?.tell.attemptEnded(null);
   assert.is(await app.client().run(echo, 'still here'), 'still here');
   assert.match(logged.join('\n'), /worker.*attemptEnded/);

@@ -2,6 +2,7 @@ export {
   type AppendRequest,
   type DurableReceiver,
   type DurableWrite,
+  type LogWatcher,
   type OpenedLog,
   type ReplayRequest,
   WalActor,
@@ -19,6 +20,7 @@ export { walHostOf } from './host/core-host-adapter.js';
 export { nodeWalHost } from './host/node-wal-host.js';
 export type { WalHost } from './host/wal-host.js';
 export { type AppendOptions, FULL, type Log, REFUSED } from './log/log.js';
+export type { LogCondition } from './log/log-condition.js';
 export type { ReplayRange } from './log/log-reader.js';
 export { openLog } from './log/open-log.js';
 export { openWal, type PromiseLog } from './log/promise-log.js';

@@ -18,8 +18,9 @@ import { type CommandContext, type JsonFlag, printResult, subcommand } from '../
 
 interface Flags extends JsonFlag, LeaderFlags {
   readonly name?: string;
-  readonly slots: number;
-  readonly cpuCap: number;
+  readonly slots?: number;
+  readonly threads?: number;
+  readonly cpuCap?: number;
   readonly pattern?: readonly string[];
   readonly drainWithin: number;
   readonly verbose?: boolean;
@@ -35,8 +36,21 @@ export function addWorker(program: Command, context: CommandContext): void {
     ),
   )
     .option('-n, --name <name>', 'name of this worker; one at a time under one name')
-    .option('-s, --slots <n>', 'attempts at once', wholeNumber(1, 16_384), 16)
-    .option('--cpu-cap <share>', 'take no work while the processor is busier than this', share, 0.75)
+    .option(
+      '-s, --slots <n>',
+      'attempts at once (default: 16, with --threads their number)',
+      wholeNumber(1, 16_384),
+    )
+    .option(
+      '--threads <n>',
+      'run handlers on so many threads, each of which imports the module',
+      wholeNumber(1, 1_024),
+    )
+    .option(
+      '--cpu-cap <share>',
+      'take no work while the processor is busier than this (default: 0.75, with --threads 1)',
+      share,
+    )
     .option(
       '--pattern <subject>',
       'which job.assign.{group}.{worker} it takes; may be given several times',
@@ -48,7 +62,7 @@ export function addWorker(program: Command, context: CommandContext): void {
 }
 
 async function run(context: CommandContext, module: string, flags: Flags): Promise<void> {
-  const handlers = await handlersOf(module);
+  const handlers = flags.threads === undefined ? await handlersOf(module) : await urlOf(module);
   const name = flags.name ?? `${hostname().replaceAll(/[^\w-]/g, '-')}-${process.pid}`;
   const { terminal } = context;
   // An error before the worker runs is printed once, as the reason why it does not start.
@@ -59,6 +73,10 @@ async function run(context: CommandContext, module: string, flags: Flags): Promi
   });
   const dial = dialOptions(flags);
   const notices = new ConnectionNotices(terminal, dial.address);
+  let onRefused: (error: Error) => void = () => undefined;
+  const refused = new Promise<Error>((resolve) => {
+    onRefused = resolve;
+  });
   const worker = await startWorker({
     ...dial,
     host,
@@ -74,33 +92,44 @@ async function run(context: CommandContext, module: string, flags: Flags): Promi
       ),
     onStale: ({ jobId, attempt }) =>
       terminal.err(`worker: ${jobId}, attempt ${attempt}: ended too late, its result was not taken`),
+    onRefused,
     handlers,
+    threads: flags.threads,
     slots: flags.slots,
     cpuCap: flags.cpuCap,
     ...(flags.pattern === undefined ? {} : { patterns: flags.pattern }),
   });
   isWorking = true;
   notices.connected();
-  const execs = handlers.map(({ job }) => job.exec);
-  printResult(context, flags, { kind: 'ready', worker: name, slots: flags.slots, execs }, [
-    `worker ${name} ready, ${flags.slots} slots, runs ${execs.join(', ')}`,
+  const { execs, slots } = worker;
+  printResult(context, flags, { kind: 'ready', worker: name, slots, execs }, [
+    `worker ${name} ready, ${slots} slots, runs ${execs.join(', ')}`,
   ]);
-  const signal = await untilSignal();
+  const signal = await Promise.race([untilSignal(), refused]);
+  if (signal instanceof Error) {
+    await worker.close({ withinMs: 0 });
+    throw signal;
+  }
   if (flags.json !== true)
     context.terminal.err(`worker: ${signal}, finishing within ${flags.drainWithin} ms`);
   await worker.close({ withinMs: flags.drainWithin });
   printResult(context, flags, { kind: 'stopped' }, ['worker stopped']);
 }
 
+async function urlOf(module: string): Promise<URL> {
+  const path = resolve(module);
+  await stat(path);
+  return pathToFileURL(path);
+}
+
 /**
  * Every export of the module that was made by `handle`, alone or in arrays. No peer chooses what is loaded.
  */
 async function handlersOf(module: string): Promise<HandledJob[]> {
-  const path = resolve(module);
-  await stat(path);
+  const { href } = await urlOf(module);
   let exported: Record<string, unknown>;
   try {
-    exported = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+    exported = (await import(href)) as Record<string, unknown>;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CliError('ERR_CLI_MODULE', ExitCode.data, `module ${module}: ${why}`, { cause });

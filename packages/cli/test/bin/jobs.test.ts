@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inProcess, lines, ownLeader, ownWorker, stage, start, troupe, workerOf } from './troupe.js';
+import { inProcess, lines, ownLeader, ownWorker, Running, stage, start, troupe, workerOf } from './troupe.js';
 
 const jobs = suite('jobs by the command');
 
@@ -17,6 +17,16 @@ jobs('the handlers at the top of docs/cli.md add two numbers', async () => {
   await using _worker = await workerOf(s.at, examples);
   const ran = await troupe(['run', 'math.add', '[1, 2]', '--leader', s.at]);
   assert.equal(ran, { code: 0, out: '3\n', err: '' });
+});
+
+jobs('`worker --threads` runs the handlers of the module on threads, a slot each', async () => {
+  await using s = await stage();
+  const module = join(examples, 'handlers.mjs');
+  await using worker = new Running(['worker', module, '--threads', '2', '--leader', s.at]);
+  assert.equal([(await worker.first)['slots'], (await worker.first)['execs']], [2, ['math.add']]);
+  const ran = await troupe(['run', 'math.add', '[1, 2]', '--leader', s.at]);
+  assert.equal(ran, { code: 0, out: '3\n', err: '' });
+  assert.is(await worker.end(), 0);
 });
 
 jobs(

@@ -66,6 +66,12 @@ export abstract class ByteReader {
     return from === this.at ? '' : this.buffer.toString('utf8', from, this.at);
   }
 
+  /** A copy of bytes behind their length. */
+  bytes(): Uint8Array {
+    const from = this.span();
+    return Uint8Array.prototype.slice.call(this.buffer, from, this.at);
+  }
+
   payload(): InlinePayload {
     const from = this.span();
     const length = this.at - from;

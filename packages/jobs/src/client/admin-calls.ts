@@ -1,4 +1,4 @@
-import { CallWaitError, ForbiddenError, JobDefinitionError } from '../jobs-error.js';
+import { CallUnsupportedError, CallWaitError, ForbiddenError, JobDefinitionError } from '../jobs-error.js';
 import type { JobsTimers } from '../jobs-host.js';
 import type { AdminRequest, DeadAttempt, JobView, LeaderOverview } from '../protocol/admin-messages.js';
 import { BULK_JOBS_MAX } from '../protocol/admin-messages.js';
@@ -86,8 +86,11 @@ export class AdminCalls {
     return answer.kind === 'dead-attempts' ? answer.items : [];
   }
 
-  private call(request: AdminRequest, wait: WaitOptions): Promise<RequestAnswer> {
+  private async call(request: AdminRequest, wait: WaitOptions): Promise<RequestAnswer> {
     const { withinMs = CALL_MS, signal } = wait;
-    return this.request(request, { withinMs, signal }, (ms) => new CallWaitError(request.kind, ms));
+    const { kind } = request;
+    const answered = await this.request(request, { withinMs, signal }, (ms) => new CallWaitError(kind, ms));
+    if (answered.answer.kind === 'unsupported') throw new CallUnsupportedError(kind, answered.answer.problem);
+    return answered;
   }
 }

@@ -8,6 +8,7 @@ import { Client } from './client.js';
 import { type ClientProtocol, type ClientReceived, routeToClient } from './client-protocol.js';
 import type { ClientEffects } from './machine/client-effects.js';
 import { ClientMachine } from './machine/client-machine.js';
+import { ReaderTable } from './stream/reader-table.js';
 
 /** The machine outlives a restart of the actor: the calls of the user do not depend on it. */
 export interface ClientState {
@@ -30,6 +31,7 @@ export const ClientActor: Actor<ClientProtocol, ClientState> = defineActor.of<Cl
     receipts: fromLeader,
     outcomes: fromLeader,
     answer: fromLeader,
+    stream_items: fromLeader,
     refused: fromLeader,
     heartbeat: fromLeader,
     define(ctx, definitions) {
@@ -52,6 +54,15 @@ export const ClientActor: Actor<ClientProtocol, ClientState> = defineActor.of<Cl
     },
     abandonRequest(ctx, call) {
       ctx.state.machine.abandonRequest(call);
+    },
+    readStream(ctx, request) {
+      ctx.state.machine.readStream(request);
+    },
+    streamConsumed(ctx, position) {
+      ctx.state.machine.streamConsumed(position);
+    },
+    stopStream(ctx, reader) {
+      ctx.state.machine.stopStream(reader);
     },
     close(ctx) {
       ctx.state.machine.close();
@@ -108,12 +119,13 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
   const token = Math.floor(host.random() * 2 ** 52).toString(36);
   const link: ClientLink = { port: undefined, ended: false };
   const table = new CallTable(tag);
+  const readers = new ReaderTable();
   // No effect comes before the actor has started, in a later turn.
   const self = (): ActorRef<typeof ClientActor> => ref;
-  const effects = effectsOf(self, link, table, args);
+  const effects = effectsOf(self, link, { table, readers }, args);
   const machine = new ClientMachine({ client: name, token, tag, effects });
   const ref = spawn(ClientActor, { args: { machine, link }, name: args.actor });
-  const client = new Client({ host, streams, tree, table, calls: ref.tell });
+  const client = new Client({ host, streams, tree, table, readers, calls: ref.tell });
   return { client, ref, end: (error) => effects.ended(error) };
 }
 
@@ -131,7 +143,7 @@ export function endWithSystem(system: ActorSystem, end: (error: Error) => void):
 function effectsOf(
   self: () => ActorRef<typeof ClientActor>,
   link: ClientLink,
-  table: CallTable,
+  { table, readers }: { readonly table: CallTable; readonly readers: ReaderTable },
   { host, leader, onEnded }: ClientArgs,
 ): ClientEffects {
   return {
@@ -155,11 +167,13 @@ function effectsOf(
     welcomed: (tag, payloadBytesMax) => table.welcomed(tag, payloadBytesMax),
     received: (call, receipt) => table.received(call, receipt),
     jobEnded: (call, outcome) => table.jobEnded(call, outcome),
+    streamed: (reader, items) => readers.streamed(reader, items),
     answered: (call, answer) => table.answered(call, answer),
     ended(error) {
       if (link.ended) return;
       link.ended = true;
       table.ended(error);
+      readers.ended(error);
       onEnded?.();
     },
   };

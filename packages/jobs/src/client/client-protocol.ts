@@ -1,6 +1,7 @@
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
+import type { ReadStream, StreamConsumed } from '../protocol/stream-messages.js';
 import type { CallWait, JobDefine } from './machine/client-machine.js';
 import type { CallRequest } from './machine/pending-requests.js';
 import type { SubmitDraft } from './machine/submit-draft.js';
@@ -20,6 +21,7 @@ export interface LeaderMessagesToClient<Result = void> {
   receipts(received: ClientReceived<'receipts'>): Result;
   outcomes(received: ClientReceived<'outcomes'>): Result;
   answer(received: ClientReceived<'answer'>): Result;
+  stream_items(received: ClientReceived<'stream_items'>): Result;
   refused(received: ClientReceived<'refused'>): Result;
   heartbeat(received: ClientReceived<'heartbeat'>): Result;
 }
@@ -34,6 +36,9 @@ export interface ClientCalls {
   stopAwaiting(waits: readonly CallWait[]): void;
   request(request: CallRequest): void;
   abandonRequest(call: number): void;
+  readStream(request: ReadStream): void;
+  streamConsumed(position: StreamConsumed): void;
+  stopStream(reader: number): void;
   close(): void;
 }
 
@@ -66,6 +71,8 @@ export function routeToClient<Result>(
       return client.outcomes({ message, port });
     case 'answer':
       return client.answer({ message, port });
+    case 'stream_items':
+      return client.stream_items({ message, port });
     case 'refused':
       return client.refused({ message, port });
     case 'heartbeat':

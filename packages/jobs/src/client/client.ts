@@ -9,6 +9,7 @@ import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
 import type { JobsTimers } from '../jobs-host.js';
 import { checkOptions } from '../option-check.js';
 import type { AdminRequest, JobView, LeaderOverview } from '../protocol/admin-messages.js';
+import type { StreamPosition } from '../protocol/stream-messages.js';
 import { AdminCalls } from './admin-calls.js';
 import { CallOutbox } from './call-outbox.js';
 import type { CallTable } from './call-table.js';
@@ -24,6 +25,7 @@ import {
   PendingSubmit,
   type PendingSubmitCall,
 } from './pending-calls.js';
+import type { OpenReader, ReaderTable } from './stream/reader-table.js';
 import {
   NO_OPTIONS,
   SUBMIT_ALL_OPTIONS,
@@ -47,6 +49,7 @@ export interface ClientSetup {
   /** The way to the client's actor, and the way back. */
   readonly calls: ClientCalls;
   readonly table: CallTable;
+  readonly readers: ReaderTable;
   /** Large files are read while they are sent. */
   readonly streams?: boolean | undefined;
   readonly tree: () => string;
@@ -118,7 +121,7 @@ export class Client implements JobOperations, AsyncDisposable {
   async submitAll<D extends JobDefinition>(
     job: D,
     inputs: readonly JobInput<D>[],
-    options: Omit<SubmitOptions, 'key'> = NO_OPTIONS,
+    options: Omit<SubmitOptions, 'key' | 'streaming'> = NO_OPTIONS,
   ): Promise<JobHandle<D>[]> {
     checkOptions('submitAll', options, SUBMIT_ALL_OPTIONS);
     const items: ItemDraft[] = [];
@@ -144,6 +147,25 @@ export class Client implements JobOperations, AsyncDisposable {
     this.start(call, job, input, options);
     // The output schema has checked the value.
     return call.promise as Promise<JobOutput<D>>;
+  }
+
+  /**
+   * Submits with `streaming: 'response'`, and resolves with the handle once its first item or its end is
+   * there. The handle is an AsyncIterable of chunks.
+   */
+  async stream<D extends JobDefinition>(
+    job: D,
+    input: JobInput<D>,
+    options: Omit<SubmitOptions, 'streaming'> = NO_OPTIONS,
+  ): Promise<JobHandle<D>> {
+    const handle = await this.submit(job, input, { ...options, streaming: 'response' });
+    await handle.started(options);
+    return handle;
+  }
+
+  /** For {@link JobHandle}, which decodes the items. */
+  readStream(job: number, position: StreamPosition): OpenReader {
+    return this.setup.readers.open(this.setup.calls, job, position);
   }
 
   private start(call: PendingSubmitCall, job: JobDefinition, input: unknown, options: SubmitOptions): void {
@@ -269,6 +291,7 @@ export class Client implements JobOperations, AsyncDisposable {
   close(): void {
     if (this.table.endedBy !== undefined) return;
     this.table.ended(new ClientClosedError());
+    this.setup.readers.ended(new ClientClosedError());
     this.setup.calls.close();
   }
 

@@ -1,9 +1,19 @@
 // @troupe/jobs/client: a process that submits jobs. Loads no log and no leader.
-export type { JobDefinition, JobInput, JobOptions, JobOutput } from '../job/define-job.js';
+export type {
+  ChunkSchema,
+  Collect,
+  JobChunk,
+  JobDefinition,
+  JobInput,
+  JobOptions,
+  JobOutput,
+} from '../job/define-job.js';
 export { defineJob } from '../job/define-job.js';
 export { jobId } from '../job/job-id.js';
+export type { StreamingMode } from '../job/job-policy.js';
 export type { JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from '../jobs-error.js';
 export {
+  CallUnsupportedError,
   CallWaitError,
   ClientClosedError,
   ForbiddenError,
@@ -21,6 +31,9 @@ export {
   LeaderUnreachableError,
   MessageMalformedError,
   SessionRefusedError,
+  StreamGapError,
+  StreamRefusedError,
+  StreamResetError,
   SubmitWaitError,
 } from '../jobs-error.js';
 export type {
@@ -32,10 +45,12 @@ export type {
   WorkerLiveness,
   WorkerView,
 } from '../protocol/admin-messages.js';
+export type { StreamPosition } from '../protocol/stream-messages.js';
 export type { ConnectClientOptions } from '../remote/connect-client.js';
 export { connectClient } from '../remote/connect-client.js';
 export type { DialOptions } from '../remote/dial-options.js';
 export type { Client, ListOptions } from './client.js';
 export type { JobHandle, SubmitReceipt } from './job-handle.js';
+export type { ChunksOptions, ItemsOptions, JobItem, JobStreamEnd } from './stream/job-items.js';
 export type { SubmitOptions } from './submit-preparer.js';
 export type { WaitOptions } from './wait-limit.js';

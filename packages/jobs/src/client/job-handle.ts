@@ -1,6 +1,17 @@
-import type { JobDefinition, JobOutput } from '../job/define-job.js';
+import { oneOf, rule } from '@troupe/core/option-check';
+import type { JobChunk, JobDefinition, JobOutput } from '../job/define-job.js';
+import { JobCancelledError, JobFailedError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
 import type { JobView } from '../protocol/admin-messages.js';
+import type { StreamPosition } from '../protocol/stream-messages.js';
+import {
+  type ChunksOptions,
+  type ItemsOptions,
+  type JobItem,
+  jobChunks,
+  jobItems,
+} from './stream/job-items.js';
+import type { OpenReader } from './stream/reader-table.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
 /** The durability of a submit. */
@@ -19,7 +30,17 @@ export interface JobOperations {
   outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown>;
   cancel(job: number, reason: string, options: WaitOptions): Promise<JobView['state']>;
   inspect(job: number, options: WaitOptions): Promise<JobView>;
+  readStream(job: number, position: StreamPosition): OpenReader;
 }
+
+const position = rule('an attempt and an offset', (value) => {
+  const { attempt, offset } = (value ?? {}) as Partial<StreamPosition>;
+  return isCount(attempt) && isCount(offset);
+});
+const ITEMS_OPTIONS = { from: position, signal: WAIT_OPTIONS.signal };
+const onEvent = oneOf(['error', 'follow']);
+const CHUNKS_OPTIONS = { ...ITEMS_OPTIONS, onReset: onEvent, onGap: onEvent };
+const START: StreamPosition = { attempt: 0, offset: 0 };
 
 /** One job. Can be opened again by its id, by another process, after a restart. */
 export class JobHandle<D extends JobDefinition> {
@@ -52,6 +73,43 @@ export class JobHandle<D extends JobDefinition> {
   }
 
   /**
+   * Everything that the job streams, up to its end. Also of a handle of `open`, and again from any position
+   * that the leader still holds. A job that was submitted without streaming is refused with
+   * StreamRefusedError.
+   */
+  items(options: ItemsOptions = {}): AsyncGenerator<JobItem<D>, void, void> {
+    checkOptions('items', options, ITEMS_OPTIONS);
+    const { definition, id, operations, job } = this;
+    const { attempt, offset } = options.from ?? START;
+    const reader = operations.readStream(job, { attempt, offset });
+    return jobItems({ definition, id, idOf: (no) => operations.idOf(no) }, reader, options.signal);
+  }
+
+  /**
+   * The chunks alone. A failure of the job, a gap or a new attempt is an error; those of a gap and of a new
+   * attempt carry the position to go on from.
+   */
+  stream(options: ChunksOptions = {}): AsyncGenerator<JobChunk<D>, void, void> {
+    checkOptions('stream', options, CHUNKS_OPTIONS);
+    const { from, signal } = options;
+    const { id } = this;
+    return jobChunks(id, this.items({ from, signal }), options, ({ outcome, reason, failure }) => {
+      if (outcome === 'dead') throw new JobFailedError(id, reason, failure);
+      if (outcome === 'cancelled') throw new JobCancelledError(id, reason);
+    });
+  }
+
+  /** The chunks, as {@link stream} without options. */
+  [Symbol.asyncIterator](): AsyncGenerator<JobChunk<D>, void, void> {
+    return this.stream();
+  }
+
+  /** The first item or the end of its stream is there; it is not taken from other readers. */
+  async started({ signal }: Pick<WaitOptions, 'signal'> = {}): Promise<void> {
+    for await (const item of this.items({ signal })) return void item;
+  }
+
+  /**
    * Idempotent. Resolves with the state of the job: 'cancelled', unless it had ended before. Rejects with
    * CallWaitError after `withinMs`, 30 s unless given.
    */
@@ -65,4 +123,8 @@ export class JobHandle<D extends JobDefinition> {
     checkOptions('inspect', options, WAIT_OPTIONS);
     return this.operations.inspect(this.job, options);
   }
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,6 +1,7 @@
 // Hot path: `encode` runs once per job.
-import { checkOption, describe, number, text } from '@troupe/core/option-check';
+import { checkOption, describe, number, rule, text } from '@troupe/core/option-check';
 import { isDefinition, type JobDefinition } from '../job/define-job.js';
+import type { StreamingMode } from '../job/job-policy.js';
 import { type Payload, payloadOfValue } from '../job/payload.js';
 import { validateBySchema } from '../job/validate-by-schema.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
@@ -17,10 +18,24 @@ export interface SubmitOptions extends WaitOptions {
   readonly key?: string | undefined;
   /** Not before this many milliseconds from now. Default 0. */
   readonly runAfterMs?: number | undefined;
+  /**
+   * Its chunks can be read while it runs. `response` waits for its reader when the leader's buffer is full;
+   * `internal` drops its oldest chunks instead, and has the output as an item. `true` is `response`. Default:
+   * chunks are only collected.
+   */
+  readonly streaming?: boolean | StreamingMode | undefined;
 }
 
 const submitKey = text(512);
-export const SUBMIT_OPTIONS = { key: submitKey, runAfterMs: number(0, YEAR_MS), ...WAIT_OPTIONS };
+const streamingMode = rule("true, false, 'response' or 'internal'", (value) =>
+  [true, false, 'response', 'internal'].includes(value as boolean),
+);
+export const SUBMIT_OPTIONS = {
+  key: submitKey,
+  runAfterMs: number(0, YEAR_MS),
+  streaming: streamingMode,
+  ...WAIT_OPTIONS,
+};
 export const SUBMIT_ALL_OPTIONS = { runAfterMs: SUBMIT_OPTIONS.runAfterMs, ...WAIT_OPTIONS };
 export const NO_OPTIONS: SubmitOptions = {};
 
@@ -31,6 +46,9 @@ export const NO_OPTIONS: SubmitOptions = {};
 export class SubmitPreparer {
   private readonly limits: { readonly payloadBytesMax: number };
   private readonly refs = new Map<JobDefinition, number>();
+  /** A job that streams has another policy, so it costs no record of its own (ADR 0420). */
+  private readonly streamingRefs = new Map<StreamingMode, Map<JobDefinition, number>>();
+  private lastRef = 0;
   private readonly define: (definition: JobDefine) => void;
 
   /** `define`: the leader has to know a definition before the first submit that refers to it. */
@@ -47,7 +65,7 @@ export class SubmitPreparer {
     options: SubmitOptions,
   ): Promise<void> | undefined {
     if (options !== NO_OPTIONS) checkOptions('submit', options, SUBMIT_OPTIONS);
-    draft.ref = this.refOf(job);
+    draft.ref = this.refOf(job, options.streaming);
     const checked = validateBySchema(job.exec, 'input', job.input, input);
     if (checked instanceof Promise)
       return checked.then((value) => this.fill(draft, job, input, value, options));
@@ -59,7 +77,7 @@ export class SubmitPreparer {
   usePayload(draft: ItemDraft, job: JobDefinition, payload: Payload, options: SubmitOptions): void {
     this.mustFit(payload);
     draft.key = options.key ?? '';
-    draft.ref = this.refOf(job);
+    draft.ref = this.refOf(job, options.streaming);
     draft.payload = payload;
     draft.delayMs = options.runAfterMs ?? 0;
   }
@@ -88,16 +106,27 @@ export class SubmitPreparer {
     throw new JobRefusedError('ERR_PAYLOAD_TOO_LARGE', size, 0);
   }
 
-  private refOf(job: JobDefinition): number {
-    let ref = this.refs.get(job);
+  private refOf(job: JobDefinition, streaming: SubmitOptions['streaming'] = false): number {
+    const mode = streaming === true ? 'response' : streaming === false ? undefined : streaming;
+    const refs = mode === undefined ? this.refs : this.refsOf(mode);
+    let ref = refs.get(job);
     if (ref === undefined) {
       if (!isDefinition(job))
         throw new JobDefinitionError('submit', `needs a job made by defineJob, got ${describe(job)}`);
-      ref = this.refs.size + 1;
-      this.refs.set(job, ref);
-      this.define({ ref, policy: job.policy });
+      if (mode !== undefined && job.chunk === undefined)
+        throw new JobDefinitionError(`job '${job.exec}'`, 'it has no chunk schema, so it cannot stream');
+      this.lastRef += 1;
+      ref = this.lastRef;
+      refs.set(job, ref);
+      this.define({ ref, policy: mode === undefined ? job.policy : { ...job.policy, streaming: mode } });
     }
     return ref;
+  }
+
+  private refsOf(mode: StreamingMode): Map<JobDefinition, number> {
+    const refs = this.streamingRefs.get(mode) ?? new Map<JobDefinition, number>();
+    this.streamingRefs.set(mode, refs);
+    return refs;
   }
 }
 

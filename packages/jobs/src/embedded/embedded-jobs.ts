@@ -8,12 +8,13 @@ import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js'
 import { checkOptions, type Defaulted, plainName, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
 import { rootCause } from '../root-cause.js';
-import type { HandledJob } from '../worker/handler.js';
 import { nodeLoadMeter } from '../worker/node-load-meter.js';
+import type { NodeHandlerThreads } from '../worker/threads/node-handler-threads.js';
+import { type GivenHandlers, placeHandlers } from '../worker/threads/thread-options.js';
 import { WorkerActor } from '../worker/worker-actor.js';
 import {
   type AttemptFailure,
-  DEFAULT_WORKER_SETTINGS,
+  defaultWorkerSettings,
   type StaleAttempt,
   WORKER_CHECKS,
   type WorkerSettings,
@@ -27,11 +28,9 @@ export interface EmbeddedOptions extends LeaderStartOptions {
   readonly host?: Host | undefined;
 }
 
-export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings> {
+export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings>, GivenHandlers {
   /** The same over restarts: by it the leader sees that an earlier process is gone. Default `embedded`. */
   readonly name?: string | undefined;
-  /** Jobs with their handlers, made by `handle(job, run)`. */
-  readonly handlers: readonly HandledJob[];
   /** Called for every attempt that failed here, for a log. */
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
   /** Called for every result that came after its attempt had been taken away, for a log. */
@@ -39,6 +38,8 @@ export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings> {
 }
 
 export interface EmbeddedWorker {
+  /** Resolves when it takes jobs; rejects if its threads cannot import the module of the handlers. */
+  ready(): Promise<void>;
   /** Takes nothing more, waits for running attempts, releases the rest uncounted at the deadline. */
   drain(options?: { readonly withinMs?: number | undefined }): Promise<void>;
 }
@@ -60,7 +61,7 @@ export class EmbeddedJobs implements AsyncDisposable {
   private readonly host: Host;
   private readonly leader: ActorRef<typeof LeaderActor>;
   private spawn: ActorSystem['spawn'] | undefined = undefined;
-  private readonly workers = new Set<ActorRef<typeof WorkerActor>>();
+  private readonly workers = new Map<ActorRef<typeof WorkerActor>, NodeHandlerThreads | undefined>();
   private workersStarted = 0;
   private tag = '';
   private closing: Promise<void> | undefined;
@@ -109,14 +110,18 @@ export class EmbeddedJobs implements AsyncDisposable {
   /** A worker in this process. */
   worker(options: EmbeddedWorkerOptions): EmbeddedWorker {
     checkOptions('worker', options, WORKER_CHECKS, ['handlers']);
-    const { name = 'embedded', handlers, onFailure, onStale, ...settings } = options;
+    const { name = 'embedded', handlers: given, threads: wanted, onFailure, onStale, ...settings } = options;
+    const worker = this.workersStarted === 0 ? name : `${name}-${this.workersStarted + 1}`;
+    const handlersGiven = { handlers: given, threads: wanted };
+    const { handlers, threads } = placeHandlers('worker', handlersGiven, worker, this.host);
     const spawn = this.spawn as ActorSystem['spawn'];
     const ref = spawn(WorkerActor, {
       args: {
-        worker: this.workersStarted === 0 ? name : `${name}-${this.workersStarted + 1}`,
+        worker,
         handlers,
+        threads,
         // The handlers share this process with the leader: work withheld would delay acknowledgements too.
-        settings: withDefaults({ ...DEFAULT_WORKER_SETTINGS, cpuCap: 1 }, settings),
+        settings: withDefaults({ ...defaultWorkerSettings(threads?.count), cpuCap: 1 }, settings),
         load: nodeLoadMeter(),
         onFailure,
         onStale,
@@ -125,8 +130,11 @@ export class EmbeddedJobs implements AsyncDisposable {
       },
     });
     this.workersStarted += 1;
-    this.workers.add(ref);
+    this.workers.set(ref, threads);
     return {
+      ready: async () => {
+        await threads?.ready();
+      },
       drain: async ({ withinMs = 10_000 } = {}) => {
         await this.drainWorker(ref, withinMs);
       },
@@ -164,7 +172,7 @@ export class EmbeddedJobs implements AsyncDisposable {
   private async shutDown(withinMs: number): Promise<void> {
     try {
       this.leader.tell.drain();
-      await Promise.all([...this.workers].map((ref) => this.drainWorker(ref, withinMs)));
+      await Promise.all([...this.workers.keys()].map((ref) => this.drainWorker(ref, withinMs)));
       const error = await this.system.ask(this.leader, { withinMs: 60_000 }).close();
       if (error instanceof Error) throw error;
     } finally {
@@ -173,8 +181,10 @@ export class EmbeddedJobs implements AsyncDisposable {
   }
 
   private async drainWorker(ref: ActorRef<typeof WorkerActor>, withinMs: number): Promise<void> {
+    const threads = this.workers.get(ref);
     if (!this.workers.delete(ref)) return;
     await this.system.ask(ref, { withinMs: withinMs + 5_000 }).drain(withinMs);
     await this.system.stop(ref);
+    await threads?.closed();
   }
 }

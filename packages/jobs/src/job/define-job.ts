@@ -1,13 +1,17 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { callback, checkOption, rule } from '@troupe/core/option-check';
 import { checkOptions, type Defaulted, definitionError, withDefaults } from '../option-check.js';
-import { type JobPolicy, jobName, POLICY_CHECKS } from './job-policy.js';
+import { type JobPolicy, jobName, POLICY_CHECKS, type StreamingMode } from './job-policy.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
 
 const DEFAULT_LIMITS: JobPolicy['limits'] = { runMs: 600_000, outputBytes: 1_048_576 };
 const DEFAULT_KEEP: JobPolicy['keep'] = { doneMs: 3_600_000, deadMs: 14 * 24 * 3_600_000 };
 
-export interface JobOptions<In extends StandardSchemaV1, Out extends StandardSchemaV1> {
+export interface JobOptions<
+  In extends StandardSchemaV1,
+  Out extends StandardSchemaV1,
+  Chunk extends ChunkSchema = undefined,
+> {
   /** One token of the subject `job.submit.{group}`. Default: the first token of the name. */
   readonly group?: string | undefined;
   /** The schema of the input: zod, valibot, arktype or another Standard Schema. */
@@ -37,22 +41,61 @@ export interface JobOptions<In extends StandardSchemaV1, Out extends StandardSch
         readonly deadMs?: number | undefined;
       }
     | undefined;
+  /** The schema of one chunk. With it the handler is an async generator of chunks. */
+  readonly chunk?: Chunk;
+  /**
+   * Adds a chunk to the chunks before it, `undefined` before the first; the last value is the output.
+   * `false`: chunks are not collected. Default: texts are joined, other chunks are the elements of an array.
+   */
+  readonly collect?: false | Collect<Chunk, Out> | undefined;
   /** The idempotency key of an input, unless a submit names its own. */
   readonly key?: ((input: StandardSchemaV1.InferOutput<In>) => string) | undefined;
 }
+
+/** Absent in a job that does not stream. */
+export type ChunkSchema = StandardSchemaV1 | undefined;
+
+type ChunkInput<Chunk extends ChunkSchema> = Chunk extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<Chunk>
+  : never;
+
+export type Collect<Chunk extends ChunkSchema, Out extends StandardSchemaV1> = (
+  collected: StandardSchemaV1.InferInput<Out> | undefined,
+  chunk: ChunkInput<Chunk>,
+) => StandardSchemaV1.InferInput<Out>;
 
 /** A kind of job: an exported value that clients and workers share. */
 export interface JobDefinition<
   In extends StandardSchemaV1 = StandardSchemaV1,
   Out extends StandardSchemaV1 = StandardSchemaV1,
+  Chunk extends ChunkSchema = ChunkSchema,
 > {
   readonly exec: string;
   readonly policy: JobPolicy;
   readonly input: In;
   readonly output: Out;
+  readonly chunk?: Chunk;
+  /** False: chunks are not collected. Undefined: the default. */
+  readonly collect?: false | undefined | CollectChunk;
   /** A method, so that a definition of one input is still a definition of some input. */
   key?(input: StandardSchemaV1.InferOutput<In>): string;
 }
+
+/** A {@link Collect} of some definition; only its worker calls it. */
+export interface CollectChunk {
+  // A method, so that the function of one chunk type is still one of some.
+  // biome-ignore lint/style/useShorthandFunctionType: a call signature in a method position is bivariant
+  (collected: unknown, chunk: never): unknown;
+}
+
+/** A chunk as the handler yields it. */
+export type HandlerChunk<D extends JobDefinition> = D extends { readonly chunk?: infer Chunk }
+  ? ChunkInput<Extract<Chunk, StandardSchemaV1>>
+  : never;
+/** A chunk as a reader gets it: after its schema. */
+export type JobChunk<D extends JobDefinition> = D extends { readonly chunk?: infer Chunk }
+  ? StandardSchemaV1.InferOutput<Extract<Chunk, StandardSchemaV1>>
+  : never;
 
 /** The argument of a caller. */
 export type JobInput<D extends JobDefinition> = StandardSchemaV1.InferInput<D['input']>;
@@ -64,13 +107,22 @@ export type HandlerOutput<D extends JobDefinition> = StandardSchemaV1.InferInput
 export type JobOutput<D extends JobDefinition> = StandardSchemaV1.InferOutput<D['output']>;
 
 const schema = rule('a Standard Schema', isSchema);
-const KNOWN = { ...POLICY_CHECKS, input: schema, output: schema, key: callback };
+const collector = rule('a function or false', (value) => value === false || typeof value === 'function');
+const KNOWN = {
+  ...POLICY_CHECKS,
+  input: schema,
+  output: schema,
+  key: callback,
+  chunk: schema,
+  collect: collector,
+};
 
 /** A kind of job, from its name, its schemas and its policy. */
-export function defineJob<In extends StandardSchemaV1, Out extends StandardSchemaV1>(
-  name: string,
-  options: JobOptions<In, Out>,
-): JobDefinition<In, Out> {
+export function defineJob<
+  In extends StandardSchemaV1,
+  Out extends StandardSchemaV1,
+  Chunk extends ChunkSchema = undefined,
+>(name: string, options: JobOptions<In, Out, Chunk>): JobDefinition<In, Out, Chunk> {
   checkOption('job name', name, jobName, definitionError);
   checkOptions(`job '${name}'`, options, KNOWN, ['input', 'output']);
   return Object.freeze({
@@ -78,6 +130,8 @@ export function defineJob<In extends StandardSchemaV1, Out extends StandardSchem
     policy: policyOf(name, options),
     input: options.input,
     output: options.output,
+    ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
+    ...(options.collect === undefined ? {} : { collect: options.collect as false | CollectChunk }),
     ...(options.key === undefined ? {} : { key: options.key }),
   });
 }
@@ -85,7 +139,10 @@ export function defineJob<In extends StandardSchemaV1, Out extends StandardSchem
 type PolicyOptions = Pick<
   JobOptions<StandardSchemaV1, StandardSchemaV1>,
   'group' | 'retry' | 'leaseMs' | 'limits' | 'keep'
->;
+> & {
+  /** Of a policy from a client: a definition has no mode of its own. */
+  readonly streaming?: StreamingMode | undefined;
+};
 
 function policyOf(name: string, options: PolicyOptions): JobPolicy {
   return Object.freeze({
@@ -95,6 +152,7 @@ function policyOf(name: string, options: PolicyOptions): JobPolicy {
     leaseMs: options.leaseMs ?? 30_000,
     limits: Object.freeze(withDefaults(DEFAULT_LIMITS, options.limits)),
     keep: Object.freeze(withDefaults(DEFAULT_KEEP, options.keep)),
+    ...(options.streaming === undefined ? {} : { streaming: options.streaming }),
   });
 }
 

@@ -3,6 +3,9 @@ import { isSubject } from '@troupe/transport';
 import { definitionError, YEAR_MS } from '../option-check.js';
 import type { RetryPolicy } from './retry-policy.js';
 
+/** Whom a stream is for: `response` waits for its reader, `internal` never waits. */
+export type StreamingMode = 'response' | 'internal';
+
 /**
  * The part of a job definition that travels to the leader and is stored there: data only, no schema, no
  * function.
@@ -22,6 +25,8 @@ export interface JobPolicy {
     readonly doneMs: number;
     readonly deadMs: number;
   };
+  /** The jobs of this policy give their chunks to readers. Absent: they are only collected. */
+  readonly streaming?: StreamingMode | undefined;
 }
 
 /** The longest result: it is one record, and any log holds that inline, with its framing. */
@@ -37,6 +42,7 @@ export function policyText(policy: JobPolicy): string {
     policy.leaseMs,
     [limits.runMs, limits.outputBytes],
     [keep.doneMs, keep.deadMs],
+    ...(policy.streaming === undefined ? [] : [policy.streaming]),
   ]);
 }
 
@@ -67,10 +73,14 @@ export const POLICY_CHECKS = {
   leaseMs: wholeNumber(10, YEAR_MS),
   limits: options({ runMs: wholeNumber(1, YEAR_MS), outputBytes: wholeNumber(0, OUTPUT_BYTES_MAX) }),
   keep: options({ doneMs: wholeNumber(0, YEAR_MS), deadMs: wholeNumber(0, YEAR_MS) }),
+  streaming: oneOf(['response', 'internal']),
 };
 
 const POLICY_RULES = { exec: jobName, ...POLICY_CHECKS };
-const wholePolicy = options(POLICY_RULES, Object.keys(POLICY_RULES));
+const wholePolicy = options(
+  POLICY_RULES,
+  Object.keys(POLICY_RULES).filter((field) => field !== 'streaming'),
+);
 
 /** Why a policy that came from outside cannot be kept. The bounds are those of `defineJob`. */
 export function policyProblem(policy: JobPolicy): string | undefined {

@@ -1,12 +1,12 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { JobSchemaError, type SchemaIssue } from '../jobs-error.js';
+import { JobSchemaError, type SchemaIssue, type SchemaSide } from '../jobs-error.js';
 
 /**
  * The value after its schema; synchronous if the schema is. Throws or rejects with {@link JobSchemaError}.
  */
 export function validateBySchema<S extends StandardSchemaV1>(
   exec: string,
-  side: 'input' | 'output',
+  side: SchemaSide,
   schema: S,
   value: unknown,
 ): StandardSchemaV1.InferOutput<S> | Promise<StandardSchemaV1.InferOutput<S>> {
@@ -15,7 +15,7 @@ export function validateBySchema<S extends StandardSchemaV1>(
   return outcome(exec, side, result);
 }
 
-function outcome<T>(exec: string, side: 'input' | 'output', result: StandardSchemaV1.Result<T>): T {
+function outcome<T>(exec: string, side: SchemaSide, result: StandardSchemaV1.Result<T>): T {
   if (result.issues === undefined) return result.value;
   throw new JobSchemaError(exec, side, result.issues.map(plainIssue));
 }

@@ -1,5 +1,5 @@
 import type { ActorContext } from '@troupe/core';
-import type { DurableReceiver } from '@troupe/wal';
+import type { DurableReceiver, LogCondition, LogWatcher } from '@troupe/wal';
 import type { PayloadStore } from '../job/payload-store.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 
@@ -21,17 +21,15 @@ export interface Journal {
   ): void;
   /** The store of payloads that are too large for an entry, where the journal has one. */
   readonly payloads?: PayloadStore | undefined;
-  /** New work should be refused, because disk space is running out. */
-  readonly diskLow: boolean;
-  /** New work should be refused, because writes take too long. */
-  readonly diskSlow?: boolean | undefined;
+  /** Its condition when it was opened. New work is refused while its disk is not `ok`. */
+  readonly condition: LogCondition;
+  /** Tells `watcher` its condition at every change. */
+  watch(watcher: LogWatcher): void;
   /**
    * False: another process has opened the log, so that the leader's state may be old. The leader stops. An
    * append that has worked needs no such look.
    */
   isOwner(): boolean;
-  /** Figures for operators, where the journal has them. */
-  status?(): JournalStatus;
   /**
    * Replaces the entries up to now by a snapshot, off the event loop. A log also does so by itself as it
    * grows.
@@ -41,16 +39,8 @@ export interface Journal {
   close(done: (error: Error | null) => void): void;
 }
 
-export interface JournalStatus {
-  /** Bytes of its sealed segments. */
-  readonly bytes: number;
-  /** Bytes that its opening cut. */
-  readonly cutBytes: number;
-  /** Snapshots that failed since the last one that was made. */
-  readonly failedSnapshots: number;
-}
-
-export const NO_STATUS: JournalStatus = { bytes: 0, cutBytes: 0, failedSnapshots: 0 };
+/** Of a journal in memory. */
+export const GOOD_CONDITION: LogCondition = { disk: 'ok', sealedBytes: 0, cutBytes: 0, failedSnapshots: 0 };
 
 /** Receives the contents of a journal while it is opened, before the first request is taken. */
 export interface JournalReader {

@@ -5,17 +5,18 @@ import {
   type DurableReceiver,
   type Fold,
   type Log,
+  type LogCondition,
+  type LogWatcher,
   openLog,
   WalActor,
   WalDiskSlowError,
-  type WalEvent,
   type WalOptions,
   type WalProtocol,
 } from '@troupe/wal';
 import type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
 import { StoredPayload } from '../job/stored-payload.js';
 import { LogDiskTooSmallError } from '../jobs-error.js';
-import type { Journal, JournalOwner, JournalReader, JournalStatus, OpenJournal } from './journal.js';
+import type { Journal, JournalOwner, JournalReader, OpenJournal } from './journal.js';
 import { diskBytes } from './node-disk-size.js';
 
 /** More than any entry of a leader: a payload at its limit, or a whole batch, with its framing. */
@@ -52,29 +53,13 @@ function openWal(
   owner: JournalOwner,
 ): void {
   const fold = { module: new URL('../ledger/ledger-fold.js', import.meta.url).href, export: 'ledgerFold' };
-  const figures = { cutBytes: 0, failedSnapshots: 0 };
-  const onEvent = (event: WalEvent): void => {
-    countEvent(figures, event);
-    options.onEvent?.(event);
-  };
-  openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, ...options, onEvent }, (error, log) => {
+  openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, ...options }, (error, log) => {
     if (error !== null) return done(error);
     log.restore(foldInto(reader, log), (problem) => {
-      if (problem === null) done(null, new WalJournal(log, owner, figures));
+      if (problem === null) done(null, new WalJournal(log, owner));
       else log.close(() => done(problem));
     });
   });
-}
-
-interface EventFigures {
-  cutBytes: number;
-  failedSnapshots: number;
-}
-
-function countEvent(figures: EventFigures, event: WalEvent): void {
-  if (event.kind === 'torn-tail') figures.cutBytes += event.bytes;
-  else if (event.kind === 'snapshot-failed') figures.failedSnapshots = event.consecutiveFailures;
-  else if (event.kind === 'snapshot-made') figures.failedSnapshots = 0;
 }
 
 /** Recovery passes every chunk and entry on to the reader; the log itself keeps no state. */
@@ -92,32 +77,23 @@ class WalJournal implements Journal {
   private readonly log: Log;
   private readonly ref: Ref<WalProtocol>;
   private readonly owner: JournalOwner;
-  private readonly figures: EventFigures;
+  readonly condition: LogCondition;
   readonly payloads: PayloadStore;
 
-  constructor(log: Log, owner: JournalOwner, figures: EventFigures) {
+  constructor(log: Log, owner: JournalOwner) {
     this.log = log;
     this.owner = owner;
     this.ref = owner.spawn(WalActor, { args: { log }, name: 'log' });
-    this.figures = figures;
+    this.condition = log.condition;
     this.payloads = payloadStore(log);
   }
 
-  get diskLow(): boolean {
-    const refusal = this.log.refusal();
-    return refusal !== undefined && !(refusal instanceof WalDiskSlowError);
-  }
-
-  get diskSlow(): boolean {
-    return this.log.refusal() instanceof WalDiskSlowError;
+  watch(watcher: LogWatcher): void {
+    this.ref.tell.watch(watcher);
   }
 
   isOwner(): boolean {
     return this.log.isOwner();
-  }
-
-  status(): JournalStatus {
-    return { bytes: this.log.status().sealedBytes, ...this.figures };
   }
 
   /** The leader has a bounded number of appends here, so the mailbox of the log is never full. */

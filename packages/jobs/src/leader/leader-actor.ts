@@ -77,6 +77,9 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     redrive: fromClient,
     purge: fromClient,
     deadAttempts: fromClient,
+    readStream: fromClient,
+    streamConsumed: fromClient,
+    stopStream: fromClient,
     clientHeartbeat: fromClient,
     endClient: fromClient,
     helloWorker(ctx, { hello, port }) {
@@ -89,6 +92,7 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
       ctx.watch(port.ref);
     },
     report: fromWorker,
+    chunks: fromWorker,
     drainWorker: fromWorker,
     helloHeartbeat(ctx, { hello, port }) {
       ctx.state.closeSessionsOf(port.ref);
@@ -125,6 +129,9 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     durable(ctx, { error, firstLsn }) {
       ctx.state.leader.appended(error, firstLsn);
     },
+    logChanged(ctx, condition) {
+      ctx.state.leader.logChanged(condition);
+    },
     overview: (ctx) => ctx.state.leader.overview(),
     payloads: (ctx) => ctx.state.leader.payloads,
     drain(ctx) {
@@ -139,7 +146,8 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     },
   },
   // Peers offer, and stop reading while it is full. Its own messages are told, so they always have room: at
-  // most one turn, tick and due, one `durable` for each append at the log, one end of each connection. None
+  // most one turn, tick and due, one `durable` for each append at the log,
+  // few changes of the log, one end of each connection. None
   // of them overtakes: a report that waits here counts before the tick behind it.
   mailbox: { capacity: MAILBOX_MESSAGES_MAX, overflow: 'mute-sender' },
   started(ctx) {
@@ -151,6 +159,7 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
       openLeader({ ...state.args, clock: host, later, effects, owner: ctx }, (error, leader) => {
         if (leader === undefined) return reject(error);
         state.leader = leader;
+        leader.journal.watch(ctx.self);
         resolve();
       });
     });

@@ -1,4 +1,4 @@
-import type { DurableWrite } from '@troupe/wal';
+import type { DurableWrite, LogCondition } from '@troupe/wal';
 import type { PayloadStore } from '../job/payload-store.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
 import type { ClientMessage } from '../protocol/client-messages.js';
@@ -40,11 +40,15 @@ export interface PeerMessages<Result = void> {
   redrive(received: ClientMessageOf<'call'>): Result;
   purge(received: ClientMessageOf<'call'>): Result;
   deadAttempts(received: ClientMessageOf<'call'>): Result;
+  readStream(received: ClientMessageOf<'read_stream'>): Result;
+  streamConsumed(received: ClientMessageOf<'stream_consumed'>): Result;
+  stopStream(received: ClientMessageOf<'stop_stream'>): Result;
   clientHeartbeat(received: ClientMessageOf<'heartbeat'>): Result;
   /** The client is closed: its token is never used again. */
   endClient(received: ClientMessageOf<'close'>): Result;
   helloWorker(opened: WorkerOpened): Result;
   report(received: WorkerMessageOf<'report'>): Result;
+  chunks(received: WorkerMessageOf<'chunks'>): Result;
   drainWorker(received: WorkerMessageOf<'drain'>): Result;
   helloHeartbeat(opened: HeartbeatOpened): Result;
   loopBlocked(received: FromHeartbeat): Result;
@@ -64,6 +68,8 @@ export interface LeaderProtocol extends PeerMessages {
   due(): void;
   /** The oldest append at the log is durable, or has failed. */
   durable(written: DurableWrite): void;
+  /** The disk is low, slow or well again, or a figure of the log has changed. */
+  logChanged(condition: LogCondition): void;
   overview(): LeaderOverview;
   payloads(): PayloadStore | undefined;
   /** Refuses new work from now on. */

@@ -1,8 +1,9 @@
+import type { LogCondition } from '@troupe/wal';
 import { Ring } from '../collections/ring.js';
 import type { PayloadStore } from '../job/payload-store.js';
 import { JournalFailedError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
-import { type Journal, NO_STATUS } from '../journal/journal.js';
+import type { Journal } from '../journal/journal.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
 import type { LeaderOverview, LogUse } from '../protocol/admin-messages.js';
 import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
@@ -28,6 +29,7 @@ import { MessageSlices } from './sessions/message-slices.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
 import { SessionRegistry } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
+import { StreamTable } from './streams/stream-table.js';
 import { ProducerRegistry } from './submit/producer-registry.js';
 import { SubmitProcessor } from './submit/submit-processor.js';
 import { UncommittedJobs } from './submit/uncommitted-jobs.js';
@@ -71,6 +73,7 @@ export class Leader implements LeaderContext {
   leaseTime = 0;
   draining = false;
   readonly journal: Journal;
+  private log: LogCondition;
   private readonly replayMs: number;
   private readonly journalWriter: JournalWriter<Session>;
   private readonly submits: SubmitProcessor;
@@ -78,6 +81,7 @@ export class Leader implements LeaderContext {
   private readonly leaseWatch: LeaseWatch;
   private readonly admin: AdminApi;
   private readonly sessions: SessionRegistry;
+  private readonly streams: StreamTable;
   private readonly dispatcher: Dispatcher;
   private readonly commitEffects: CommitEffects;
   private readonly outbound = new OutboundFlush((session) => this.addPostponed(session));
@@ -101,6 +105,7 @@ export class Leader implements LeaderContext {
   constructor(setup: LeaderSetup) {
     this.ledger = setup.ledger;
     this.journal = setup.journal;
+    this.log = setup.journal.condition;
     this.replayMs = setup.replayMs;
     this.limits = setup.limits;
     this.times = setup.times;
@@ -123,10 +128,11 @@ export class Leader implements LeaderContext {
     );
     this.leaseWatch = new LeaseWatch(this, this.attempts);
     this.admin = new AdminApi(this, this.leaseWatch);
-    this.sessions = new SessionRegistry(this, this.attempts, this.leaseWatch, producers);
+    this.streams = new StreamTable(this);
+    this.sessions = new SessionRegistry(this, this.attempts, this.leaseWatch, producers, this.streams);
     this.dispatcher = new Dispatcher(this, this.attempts);
-    const { submits, attempts, admin, sessions } = this;
-    this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions });
+    const { submits, attempts, admin, sessions, streams } = this;
+    this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions, streams });
     this.lastTickAt = setup.clock.now();
     this.recordEpoch = Math.max(setup.clock.wallNow(), this.ledger.now) - this.lastTickAt;
     this.readClock();
@@ -209,6 +215,10 @@ export class Leader implements LeaderContext {
     this.wake();
   }
 
+  logChanged(condition: LogCondition): void {
+    this.log = condition;
+  }
+
   overview(): LeaderOverview {
     return this.admin.overview();
   }
@@ -230,15 +240,16 @@ export class Leader implements LeaderContext {
   }
 
   get diskLow(): boolean {
-    return this.journal.diskLow;
+    return this.log.disk === 'low';
   }
 
   get diskSlow(): boolean {
-    return this.journal.diskSlow === true;
+    return this.log.disk === 'slow';
   }
 
   get logUse(): LogUse {
-    return { ...(this.journal.status?.() ?? NO_STATUS), replayMs: this.replayMs };
+    const { sealedBytes, cutBytes, failedSnapshots } = this.log;
+    return { bytes: sealedBytes, cutBytes, failedSnapshots, replayMs: this.replayMs };
   }
 
   stage(record: LedgerRecord, from?: Session, tag = 0): void {
@@ -313,7 +324,7 @@ export class Leader implements LeaderContext {
     const isMore = this.dispatcher.dispatch() || this.readyTasks.size > 0 || this.slices.size > 0;
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.clock.now());
-    if (this.admin.continueListings() || isMore) this.wake();
+    if (this.streams.flush() || this.admin.continueListings() || isMore) this.wake();
     // Answers that no append stands behind: with another leader on the log they would be of an old state.
     if (!followsAppend && !this.outbound.isEmpty && !this.isOwner()) return;
     if (this.outbound.flushAll()) this.wake();
@@ -366,6 +377,7 @@ export class Leader implements LeaderContext {
     this.lastTickAt = now;
     this.leaseWatch.check();
     this.expire();
+    this.streams.sweep();
     this.outbound.retryAll();
     this.effects.startTick(this.times.tickMs);
     this.wake();

@@ -32,6 +32,12 @@ function routeClientMessage<Result>(
       return leader.awaitOutcomes({ message, port, bytes });
     case 'call':
       return leader[CALL_HANDLERS[message.request.kind]]({ message, port, bytes });
+    case 'read_stream':
+      return leader.readStream({ message, port, bytes });
+    case 'stream_consumed':
+      return leader.streamConsumed({ message, port, bytes });
+    case 'stop_stream':
+      return leader.stopStream({ message, port, bytes });
     case 'heartbeat':
       return leader.clientHeartbeat({ message, port, bytes });
     case 'close':
@@ -55,6 +61,8 @@ function routeWorkerMessage<Result>(leader: PeerMessages<Result>, { message, por
   switch (message.kind) {
     case 'report':
       return leader.report({ message, port });
+    case 'chunks':
+      return leader.chunks({ message, port });
     case 'drain':
       return leader.drainWorker({ message, port });
     default:

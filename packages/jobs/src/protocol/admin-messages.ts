@@ -159,7 +159,9 @@ export type AdminAnswer =
   | { readonly kind: 'dead-attempts'; readonly items: readonly DeadAttempt[] }
   | { readonly kind: 'unknown'; readonly job: number }
   /** `needed`: the rule that would allow it. */
-  | { readonly kind: 'forbidden'; readonly needed: string };
+  | { readonly kind: 'forbidden'; readonly needed: string }
+  /** The leader does not know the call, or cannot read it. */
+  | { readonly kind: 'unsupported'; readonly problem: string };
 
 /** The most jobs in one redrive or purge. */
 export const BULK_JOBS_MAX = 1_000;

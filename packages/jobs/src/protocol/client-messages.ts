@@ -2,10 +2,12 @@ import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { AdminAnswer, AdminRequest } from './admin-messages.js';
+import type { ProtocolOffer } from './job-protocol.js';
 import type { SessionMessage } from './session-messages.js';
+import type { ReadStream, StreamConsumed, StreamItems } from './stream-messages.js';
 
 /** A client's first message. `token` identifies the client object and stays over reconnects. */
-export interface ClientHello {
+export interface ClientHello extends ProtocolOffer {
   readonly client: string;
   readonly token: string;
 }
@@ -24,8 +26,13 @@ export interface SubmitItem {
   readonly wantsOutcome: boolean;
 }
 
+/** A definition that this leader cannot read or does not allow: submits that refer to it are refused. */
+export interface UnsupportedPolicy {
+  readonly problem: string;
+}
+
 export type ClientMessage =
-  | { readonly kind: 'define'; readonly ref: number; readonly policy: JobPolicy }
+  | { readonly kind: 'define'; readonly ref: number; readonly policy: JobPolicy | UnsupportedPolicy }
   /** `low`: every receipt up to this number has arrived. */
   | { readonly kind: 'submit'; readonly low: number; readonly items: readonly SubmitItem[] }
   | {
@@ -36,6 +43,9 @@ export type ClientMessage =
     }
   | { readonly kind: 'await'; readonly jobs: readonly number[] }
   | { readonly kind: 'call'; readonly call: number; readonly request: AdminRequest }
+  | ({ readonly kind: 'read_stream' } & ReadStream)
+  | ({ readonly kind: 'stream_consumed' } & StreamConsumed)
+  | { readonly kind: 'stop_stream'; readonly reader: number }
   | { readonly kind: 'heartbeat' }
   /** The client is closed: its token is never used again. */
   | { readonly kind: 'close' };
@@ -67,14 +77,15 @@ export interface JobOutcome {
 
 export type ToClient =
   | SessionMessage
-  | {
+  | ({
       readonly kind: 'welcome';
       readonly tag: string;
       readonly outstandingMax: number;
       readonly payloadBytesMax: number;
       /** Of the connection: its listener reads no further ahead. */
       readonly inFlightMax?: number | undefined;
-    }
+    } & ProtocolOffer)
   | { readonly kind: 'receipts'; readonly items: readonly Receipt[] }
   | { readonly kind: 'outcomes'; readonly items: readonly JobOutcome[] }
-  | { readonly kind: 'answer'; readonly call: number; readonly answer: AdminAnswer };
+  | { readonly kind: 'answer'; readonly call: number; readonly answer: AdminAnswer }
+  | ({ readonly kind: 'stream_items' } & StreamItems);

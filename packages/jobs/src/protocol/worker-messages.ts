@@ -1,6 +1,8 @@
 import type { Payload } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
+import type { ProtocolOffer } from './job-protocol.js';
 import type { SessionMessage } from './session-messages.js';
+import type { StreamChunks, StreamWindow } from './stream-messages.js';
 
 /** Names one attempt of one job: the fence on everything that a worker reports. */
 export interface AttemptRef {
@@ -14,7 +16,7 @@ export interface AttemptRange extends AttemptRef {
 }
 
 /** A worker's first message. `incarnation` is new for every process and stays over a reconnect. */
-export interface WorkerHello {
+export interface WorkerHello extends ProtocolOffer {
   readonly worker: string;
   readonly incarnation: string;
   /** Jobs it has a handler for: `group/exec`, or the exec alone where it takes that in every group. */
@@ -72,7 +74,9 @@ export type WorkerMessage =
       readonly runMs?: number | undefined;
     }
   /** The worker takes nothing more. Unused credit is void. */
-  | { readonly kind: 'drain' };
+  | { readonly kind: 'drain' }
+  /** Chunks of running attempts; before the report with their ends. */
+  | { readonly kind: 'chunks'; readonly items: readonly StreamChunks[] };
 
 export interface Assignment extends AttemptRef {
   readonly exec: string;
@@ -80,6 +84,8 @@ export interface Assignment extends AttemptRef {
   readonly client: string;
   readonly runMs: number;
   readonly outputBytes: number;
+  /** Its chunks have readers. Absent: they are only collected. */
+  readonly streaming?: boolean | undefined;
 }
 
 export interface AttemptAbort extends AttemptRef {
@@ -90,10 +96,11 @@ export interface AttemptAbort extends AttemptRef {
 
 export type ToWorker =
   | SessionMessage
-  | { readonly kind: 'welcome'; readonly tag: string; readonly heartbeatMs: number }
+  | ({ readonly kind: 'welcome'; readonly tag: string; readonly heartbeatMs: number } & ProtocolOffer)
   | { readonly kind: 'assign'; readonly items: readonly Assignment[] }
   /** The end of an attempt is recorded: the worker may forget it. */
   | { readonly kind: 'acknowledged'; readonly items: readonly AttemptRange[] }
   /** An end of an attempt that was not running any more: it changed nothing, and the worker may forget it. */
   | { readonly kind: 'stale'; readonly items: readonly AttemptRef[] }
-  | { readonly kind: 'abort'; readonly items: readonly AttemptAbort[] };
+  | { readonly kind: 'abort'; readonly items: readonly AttemptAbort[] }
+  | { readonly kind: 'stream_windows'; readonly items: readonly StreamWindow[] };

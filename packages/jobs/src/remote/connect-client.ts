@@ -32,10 +32,11 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
   const { name = 'client', host = nodeHost } = options;
   const system = createSystem({ name: 'client', host, middleware: options.middleware });
   // Set before the first event: no event fires before this function awaits.
-  const actor: { ref?: ActorRef<typeof ClientActor> } = {};
+  const actor: { ref?: ActorRef<typeof ClientActor>; end?: (error: Error) => void } = {};
   const connection = new LeaderConnection(system, options, name, codec, {
     onUp: () => actor.ref?.tell.connected(),
     onDown: () => actor.ref?.tell.connectionLost(),
+    onRefused: (error) => actor.end?.(error),
     onLost: (payload, error) => actor.ref?.tell.payloadLost({ payload, error }),
   });
   const { client, ref, end } = spawnClient((definition, ...rest) => system.spawn(definition, ...rest), {
@@ -54,6 +55,7 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
     },
   });
   actor.ref = ref;
+  actor.end = end;
   endWithSystem(system, end);
   try {
     await connection.ready();

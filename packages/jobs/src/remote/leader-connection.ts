@@ -1,7 +1,14 @@
 import { type ActorRef, type ActorSystem, type AnyRef, type Host, nodeHost, type Ref } from '@troupe/core';
-import { type DialerEvent, type MakeSession, nodeNet, TcpDialer } from '@troupe/transport';
+import {
+  type DialerEvent,
+  formatAddress,
+  type MakeSession,
+  nodeNet,
+  type PeerError,
+  TcpDialer,
+} from '@troupe/transport';
 import type { StoredPayload } from '../job/stored-payload.js';
-import { SessionRefusedError } from '../jobs-error.js';
+import { LeaderRefusedError, SessionRefusedError } from '../jobs-error.js';
 import type { ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
@@ -13,10 +20,17 @@ import {
   type RoleCodec,
 } from './leader-session.js';
 
+/** Errors of messages, which would be the same messages on the next connection. */
+const REPEATED_ERRORS: ReadonlySet<string> = new Set(['MALFORMED', 'PROTOCOL']);
+/** Damage on the way is over after one connection; a message that the leader cannot read is not. */
+const ERRORS_IN_ROW_MAX = 5;
+
 export interface LeaderConnectionEvents {
   /** There is a connection, and the hello is due. */
   onUp(): void;
   onDown(): void;
+  /** The leader will never take this peer: the connection is closed for good. */
+  onRefused?(error: Error): void;
   /** A file could not be read while it was sent. */
   onLost?(payload: StoredPayload, error: Error): void;
 }
@@ -37,6 +51,9 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
   /** Ends the wait for the first session. */
   private settle: ((error: Error | null) => void) | undefined = undefined;
   private isClosed = false;
+  /** The error of the present connection that every repetition would bring again. */
+  private error: PeerError | undefined = undefined;
+  private errorsInRow = 0;
 
   constructor(
     system: ActorSystem,
@@ -108,6 +125,9 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
       events: {
         onAnswer: (answer) => this.settleFirst(answer as Answer),
         onRetry: () => this.up(),
+        onError: (error) => {
+          if (REPEATED_ERRORS.has(error.name)) this.error = error;
+        },
         onClosed: (session) => this.down(session),
         onLost: (payload, error) => this.events.onLost?.(payload, error),
       },
@@ -127,13 +147,30 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
     if (this.session?.id !== session.id) return;
     this.session = undefined;
     this.events.onDown();
+    this.countError();
+  }
+
+  /** A new session repeats everything unanswered, so a message that cannot be read comes again each time. */
+  private countError(): void {
+    const { error } = this;
+    this.error = undefined;
+    this.errorsInRow = error === undefined ? 0 : this.errorsInRow + 1;
+    if (error === undefined || this.errorsInRow < ERRORS_IN_ROW_MAX || this.isClosed) return;
+    const address = formatAddress(this.options.address);
+    this.refuse(new LeaderRefusedError(address, error.name, error.message));
+  }
+
+  private refuse(error: Error): void {
+    this.settle?.(error);
+    this.events.onRefused?.(error);
+    this.close();
   }
 
   /** A session that was replaced begins again by itself. */
   private settleFirst(answer: ToClient | ToWorker): void {
     if (answer.kind === 'welcome') this.settle?.(null);
     else if (answer.kind === 'refused' && answer.code !== 'ERR_SESSION_REPLACED')
-      this.settle?.(new SessionRefusedError(answer.code, answer.problem));
+      this.refuse(new SessionRefusedError(answer.code, answer.problem));
   }
 
   private onEvent(event: DialerEvent): void {

@@ -1,5 +1,5 @@
 import { type Actor, type AnyRef, defineActor, type ProtocolContext } from '@troupe/core';
-import type { Compression, ConnectionEvents, Role, SessionConnection } from '@troupe/transport';
+import type { Compression, ConnectionEvents, PeerError, Role, SessionConnection } from '@troupe/transport';
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import { LEADER_MESSAGE_LIMITS } from '../connection/message-limits.js';
 import { MessageReader } from '../connection/message-reader.js';
@@ -26,6 +26,8 @@ export interface LeaderSessionEvents<Answer> {
   onAnswer(answer: Answer): void;
   /** The leader took nothing of a frame: a new hello on this connection repeats everything unanswered. */
   onRetry(): void;
+  /** The leader has answered with an error by which nothing is to be repeated. */
+  onError(error: PeerError): void;
   onClosed(session: AnyRef): void;
   /** A file could not be read while it was sent. */
   onLost(payload: StoredPayload, error: Error): void;
@@ -125,8 +127,10 @@ export const LeaderSessionActor: Actor<LeaderSessionProtocol, LeaderSessionArgs>
       },
       writable: (ctx) => ctx.state.outbound.writeWaiting(),
       notice(ctx, notice) {
-        if (notice.kind === 'peer-error' && notice.error.retryable)
-          ctx.after(Math.max(notice.error.retryAfterMs, RETRY_MS_MIN), ctx.self).retry();
+        if (notice.kind !== 'peer-error') return;
+        const { error } = notice;
+        if (error.retryable) ctx.after(Math.max(error.retryAfterMs, RETRY_MS_MIN), ctx.self).retry();
+        else ctx.state.args.events.onError(error);
       },
       retry: (ctx) => ctx.state.args.events.onRetry(),
       end: (ctx) => ctx.state.args.connection.close(),

@@ -1,17 +1,17 @@
 import { type ActorRef, type ActorSystem, createSystem, nodeHost } from '@troupe/core';
-import { flag } from '@troupe/core/option-check';
+import { callback, flag } from '@troupe/core/option-check';
 import { nodeNet } from '@troupe/transport';
 import { WorkerHeartbeat } from '../heartbeat/worker-heartbeat.js';
 import { checkOptions, type Defaulted, withDefaults } from '../option-check.js';
 import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import { encodeWorker, encodeWorkerHello, readToWorker } from '../wire/worker-codec.js';
-import type { HandledJob } from '../worker/handler.js';
 import type { LoadMeter } from '../worker/load-meter.js';
 import { nodeLoadMeter } from '../worker/node-load-meter.js';
+import { type GivenHandlers, placeHandlers } from '../worker/threads/thread-options.js';
 import { WorkerActor } from '../worker/worker-actor.js';
 import {
   type AttemptFailure,
-  DEFAULT_WORKER_SETTINGS,
+  defaultWorkerSettings,
   type StaleAttempt,
   WORKER_CHECKS,
   type WorkerSettings,
@@ -20,27 +20,27 @@ import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
 import { LeaderConnection } from './leader-connection.js';
 import type { RoleCodec } from './leader-session.js';
 
-export interface StartWorkerOptions extends DialOptions, Defaulted<WorkerSettings> {
+export interface StartWorkerOptions extends DialOptions, Defaulted<WorkerSettings>, GivenHandlers {
   /**
    * The same over restarts: by it the leader sees that an earlier process is gone. One worker at a time has a
    * name.
    */
   readonly name: string;
-  /** Jobs with their handlers, made by `handle(job, run)`. */
-  readonly handlers: readonly HandledJob[];
   /**
    * A thread of its own reports to the leader that this process is alive while a handler blocks the event
    * loop (ADR 0404). It always uses the clock and the network of Node. Default: true with these, false with
-   * others.
+   * others and with `threads`, where no handler blocks this loop.
    */
   readonly heartbeatThread?: boolean | undefined;
   /** Called for every attempt that failed here, for a log. */
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
+  /** Called when the leader has refused this worker for good: it gets no further job. Close it. */
+  readonly onRefused?: ((error: Error) => void) | undefined;
   /** Called for every result that came after its attempt had been taken away, for a log. */
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
 }
 
-const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag };
+const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag, onRefused: callback };
 
 /**
  * Runs handlers for a leader elsewhere. Resolves with the first session; from then on it reconnects by
@@ -48,19 +48,23 @@ const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag };
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
   checkOptions('startWorker', options, KNOWN, ['address', 'name', 'handlers']);
-  const { name, handlers, onFailure, onStale, host = nodeHost } = options;
+  const { name, onFailure, onStale, host = nodeHost } = options;
+  const { handlers, threads } = placeHandlers('startWorker', options, name, host);
+  const settings = settingsOf(options, threads?.count);
   const system = createSystem({ name: 'worker', host, middleware: options.middleware });
   const actor: { ref?: ActorRef<typeof WorkerActor> } = {};
   const heartbeat = heartbeatOf(options);
   const connection = new LeaderConnection(system, options, name, codecOf(heartbeat), {
     onUp: () => actor.ref?.tell.connected(),
     onDown: () => actor.ref?.tell.connectionLost(),
+    onRefused: (error) => options.onRefused?.(error),
   });
   actor.ref = system.spawn(WorkerActor, {
     args: {
       worker: name,
       handlers,
-      settings: settingsOf(options),
+      threads,
+      settings,
       load: sharedLoad(),
       onFailure,
       onStale,
@@ -76,29 +80,46 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
     },
     name: 'worker',
   });
-  const worker = new RemoteWorker(system, actor.ref, () => {
-    heartbeat?.close();
-    connection.close();
-  });
+  const { ref } = actor;
+  const worker = (): RemoteWorker => {
+    const execs = threads?.execs ?? handlers.map(({ job }) => job.exec);
+    return new RemoteWorker(system, ref, { execs, slots: settings.slots }, async () => {
+      heartbeat?.close();
+      connection.close();
+      await threads?.closed();
+    });
+  };
   try {
+    await threads?.ready();
     await connection.ready();
   } catch (error) {
-    await worker.close({ withinMs: 0 });
+    await worker().close({ withinMs: 0 });
     throw error;
   }
-  return worker;
+  return worker();
 }
 
 export class RemoteWorker implements AsyncDisposable {
+  /** The names of the jobs that it runs. */
+  readonly execs: readonly string[];
+  /** Attempts that run at once. */
+  readonly slots: number;
   private readonly system: ActorSystem;
   private readonly ref: ActorRef<typeof WorkerActor>;
-  private readonly disconnect: () => void;
+  private readonly release: () => Promise<void>;
   private closing: Promise<void> | undefined = undefined;
 
-  constructor(system: ActorSystem, ref: ActorRef<typeof WorkerActor>, disconnect: () => void) {
+  constructor(
+    system: ActorSystem,
+    ref: ActorRef<typeof WorkerActor>,
+    { execs, slots }: { readonly execs: readonly string[]; readonly slots: number },
+    release: () => Promise<void>,
+  ) {
     this.system = system;
     this.ref = ref;
-    this.disconnect = disconnect;
+    this.execs = execs;
+    this.slots = slots;
+    this.release = release;
   }
 
   /** The actors of this worker as text, for an operator. */
@@ -126,7 +147,7 @@ export class RemoteWorker implements AsyncDisposable {
 
   private async shutDown(withinMs: number): Promise<void> {
     await this.system.ask(this.ref, { withinMs: withinMs + 5_000 }).drain(withinMs);
-    this.disconnect();
+    await this.release();
     await this.system.shutdown();
   }
 }
@@ -136,7 +157,7 @@ function heartbeatOf(options: StartWorkerOptions): WorkerHeartbeat | undefined {
   const { address, auth, tls, transportLimits, host = nodeHost, net = nodeNet } = options;
   // A host with a log of its own has the same clock and timers.
   const isReal = host.now === nodeHost.now && host.setTimer === nodeHost.setTimer && net === nodeNet;
-  const { heartbeatThread = isReal } = options;
+  const { heartbeatThread = isReal && options.threads === undefined } = options;
   return heartbeatThread ? new WorkerHeartbeat({ address, auth, tls, transportLimits }) : undefined;
 }
 
@@ -163,7 +184,8 @@ function sharedLoad(): LoadMeter {
   return load;
 }
 
-function settingsOf(options: StartWorkerOptions): WorkerSettings {
-  const { slots, bytesMax, cpuCap, withholdMsMax, patterns } = withDefaults(DEFAULT_WORKER_SETTINGS, options);
+function settingsOf(options: StartWorkerOptions, threads: number | undefined): WorkerSettings {
+  const defaults = defaultWorkerSettings(threads);
+  const { slots, bytesMax, cpuCap, withholdMsMax, patterns } = withDefaults(defaults, options);
   return { slots, bytesMax, cpuCap, withholdMsMax, patterns };
 }

@@ -5,7 +5,13 @@ import type { StoredPayload } from '../job/stored-payload.js';
 import { MessageMalformedError } from '../jobs-error.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
-import { encodeToClient, readClient, readClientHello, type SubmitHead } from '../wire/client-codec.js';
+import {
+  encodeToClient,
+  readClient,
+  readClientHello,
+  type SubmitHead,
+  type UnsupportedCall,
+} from '../wire/client-codec.js';
 import { JobFrameType } from '../wire/job-frame-type.js';
 import type { Emit } from '../wire/session-codec.js';
 import type { WireReader } from '../wire/wire-reader.js';
@@ -80,7 +86,7 @@ export class ClientConnection extends PeerConnection<ToClient> {
     else if (message.kind === 'answer') this.callAnswered();
     if (message.kind === 'outcomes') this.writeOutcomes(message.items);
     else this.outbound.write(message);
-    if (message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED') this.connection.close();
+    if (message.kind === 'refused' && message.code !== 'ERR_SESSION_REPLACED') this.connection.close();
   }
 
   protected override encode(message: ToClient, emit: Emit): void {
@@ -90,9 +96,9 @@ export class ClientConnection extends PeerConnection<ToClient> {
   protected override received(type: number, from: WireReader, bytes: number): Taken {
     const { leader } = this.setup;
     if (type === JobFrameType.ClientHello) {
-      const { client, token } = readClientHello(from);
-      const name = authenticatedName(this.connection.handshake, client);
-      return this.openPort((port) => leader.helloClient({ hello: { client: name, token }, port }));
+      const hello = readClientHello(from);
+      const client = authenticatedName(this.connection.handshake, hello.client);
+      return this.openPort((port) => leader.helloClient({ hello: { ...hello, client }, port }));
     }
     const message = readClient(type, from);
     if (message === undefined) {
@@ -100,7 +106,13 @@ export class ClientConnection extends PeerConnection<ToClient> {
       return undefined;
     }
     if (this.port === undefined) throw new MessageMalformedError('no hello before it');
+    if (message.kind === 'unsupported') return this.answerUnsupported(message);
     return this.pass(message, bytes, this.port);
+  }
+
+  private answerUnsupported({ call, problem }: UnsupportedCall): undefined {
+    this.outbound.write({ kind: 'answer', call, answer: { kind: 'unsupported', problem } });
+    return undefined;
   }
 
   private writeOutcomes(outcomes: readonly JobOutcome[]): void {

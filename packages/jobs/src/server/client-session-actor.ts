@@ -28,6 +28,7 @@ export const ClientSessionActor: Actor<ClientSessionProtocol, SessionSetup> =
       receipts: deliver,
       outcomes: deliver,
       answer: deliver,
+      stream_items: deliver,
       writable: (ctx) => ctx.state.connection.writable(),
       payloadStored: (ctx, stored) => ctx.state.connection.payloadStored(stored),
       payloadRefused: (ctx, seq) => ctx.state.connection.payloadRefused(seq),

@@ -28,6 +28,7 @@ export const WorkerSessionActor: Actor<WorkerSessionProtocol, SessionSetup> =
       assign: deliver,
       acknowledged: deliver,
       stale: deliver,
+      stream_windows: deliver,
       abort: deliver,
       writable: (ctx) => ctx.state.connection.writable(),
       payloadLost: (ctx, lost) => ctx.state.connection.payloadLost(lost),

@@ -1,1 +1,4 @@
 export { type MemoryLog, memoryJournal } from './memory-journal.js';
+export { type TestJobs, type TestJobsOptions, testJobs } from './test-jobs.js';
+export { TestJobError, UnclosedJobsError } from './testing-errors.js';
+export type { VirtualTimeHost } from './virtual-time-host.js';

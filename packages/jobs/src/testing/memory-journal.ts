@@ -1,4 +1,4 @@
-import type { Journal, OpenJournal } from '../journal/journal.js';
+import { GOOD_CONDITION, type Journal, type OpenJournal } from '../journal/journal.js';
 
 /** The entries of a memory journal. They outlive the leader that wrote them. */
 export interface MemoryLog {
@@ -15,7 +15,8 @@ export function memoryJournal(log: MemoryLog, later: (run: () => void) => void):
       reader.entry(entry, i + 1);
     });
     const journal: Journal = {
-      diskLow: false,
+      condition: GOOD_CONDITION,
+      watch: () => undefined,
       isOwner: () => true,
       append(entries, _stored, to) {
         // Copied at once: the caller uses its buffer again after the callback.

@@ -8,7 +8,7 @@ import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
 import type { RefusalCode } from '../jobs-error.js';
-import { MessageMalformedError } from '../jobs-error.js';
+import { JobDefinitionError, MessageMalformedError } from '../jobs-error.js';
 import type {
   ClientHello,
   ClientMessage,
@@ -16,11 +16,27 @@ import type {
   Receipt,
   SubmitItem,
   ToClient,
+  UnsupportedPolicy,
 } from '../protocol/client-messages.js';
 import { readAdminRequest } from './admin-codec.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { type Emit, encodeSessionMessage, readSessionMessage } from './session-codec.js';
-import { readEnum, readFailure, readJson, writeEnum, writeFailure } from './wire-fields.js';
+import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
+import {
+  type Emit,
+  encodeSessionMessage,
+  readOffer,
+  readSessionMessage,
+  writeOffer,
+} from './session-codec.js';
+import {
+  encodeReadStream,
+  encodeStreamConsumed,
+  encodeStreamItems,
+  readReadStream,
+  readStreamConsumed,
+  readStreamItems,
+} from './stream-codec.js';
+import { parseObject, readFailure, readWord, writeFailure, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
 
 const WANTS_OUTCOME = 1;
@@ -34,13 +50,19 @@ const HAS_FAILURE = 4;
 const STATES = ['done', 'dead', 'cancelled', 'unknown'] as const satisfies readonly JobOutcome['state'][];
 
 export function encodeClientHello(hello: ClientHello, out: ByteWriter, emit: Emit): void {
+  writeOffer(out, hello);
   out.text(hello.client);
   out.text(hello.token);
+  writeOptionalFields(out, []);
   emit(JobFrameType.ClientHello, out);
 }
 
 export function readClientHello(from: WireReader): ClientHello {
-  return { client: from.text(), token: from.text() };
+  const offer = readOffer(from);
+  const client = from.text();
+  const token = from.text();
+  skipOptionalFields(from);
+  return { ...offer, client, token };
 }
 
 export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit): void {
@@ -62,6 +84,13 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
       out.int(message.call);
       out.text(JSON.stringify(message.request));
       return emit(JobFrameType.Call, out);
+    case 'read_stream':
+      return encodeReadStream(message, out, emit);
+    case 'stream_consumed':
+      return encodeStreamConsumed(message, out, emit);
+    case 'stop_stream':
+      out.int(message.reader);
+      return emit(JobFrameType.StopStream, out);
     case 'heartbeat':
       return emit(JobFrameType.Heartbeat, out);
     case 'close':
@@ -83,8 +112,9 @@ export interface SubmitHead {
 
 /** A frame of which so much is here has its whole head here, unless the key is too long to be valid. */
 export const SUBMIT_HEAD_BYTES_MAX = 4 * 1024;
-/** The two numbers behind the key. */
-const BEHIND_KEY_BYTES_MAX = 16;
+/** The delay and the lengths of the optional fields and the payload. */
+const BEHIND_KEY_BYTES_MAX = 24;
+const BEHIND_FIELDS_BYTES_MAX = 8;
 
 /**
  * The head of a frame of which {@link SUBMIT_HEAD_BYTES_MAX} bytes are here. Undefined if it does not fit
@@ -97,12 +127,23 @@ export function readSubmitHead(from: WireReader): SubmitHead | undefined {
   const flags = from.byte();
   if ((flags & HAS_KEY) !== 0 && !from.hasSpan(BEHIND_KEY_BYTES_MAX)) return undefined;
   const item = readItemOptions(from, seq, ref, flags);
+  if ((flags & HAS_FIELDS) !== 0) {
+    if (!from.hasSpan(BEHIND_FIELDS_BYTES_MAX)) return undefined;
+    skipOptionalFields(from);
+  }
   const length = from.int();
   return { low, item, at: from.position, length };
 }
 
+/** A call that this leader does not know, or cannot read: it is answered at once. */
+export interface UnsupportedCall {
+  readonly kind: 'unsupported';
+  readonly call: number;
+  readonly problem: string;
+}
+
 /** Undefined for a type that no client sends. */
-export function readClient(type: number, from: WireReader): ClientMessage | undefined {
+export function readClient(type: number, from: WireReader): ClientMessage | UnsupportedCall | undefined {
   switch (type) {
     case JobFrameType.Submit: {
       const low = from.int();
@@ -125,7 +166,13 @@ export function readClient(type: number, from: WireReader): ClientMessage | unde
       return { kind: 'await', jobs };
     }
     case JobFrameType.Call:
-      return { kind: 'call', call: from.int(), request: readAdminRequest(readJson(from, 'request')) };
+      return readCall(from);
+    case JobFrameType.ReadStream:
+      return { kind: 'read_stream', ...readReadStream(from) };
+    case JobFrameType.StreamConsumed:
+      return { kind: 'stream_consumed', ...readStreamConsumed(from) };
+    case JobFrameType.StopStream:
+      return { kind: 'stop_stream', reader: from.int() };
     case JobFrameType.Heartbeat:
       return { kind: 'heartbeat' };
     case JobFrameType.Close:
@@ -141,14 +188,18 @@ export function encodeToClient(message: ToClient, out: ByteWriter, emit: Emit): 
       return encodeReceipts(message.items, out, emit);
     case 'outcomes':
       return encodeOutcomes(message.items, out, emit);
+    case 'stream_items':
+      return encodeStreamItems(message, out, emit, OUTCOME_CODEC);
     case 'answer':
       out.int(message.call);
       out.text(JSON.stringify(message.answer));
       return emit(JobFrameType.Answer, out);
     case 'welcome':
+      writeOffer(out, message);
       out.text(message.tag);
       out.int(message.outstandingMax);
       out.int(message.payloadBytesMax);
+      writeOptionalFields(out, []);
       return emit(JobFrameType.SessionWelcome, out);
     case 'refused':
     case 'heartbeat':
@@ -171,22 +222,40 @@ export function readToClient(type: number, from: WireReader): ToClient | undefin
       while (from.nextItem()) items.push(readOutcome(from));
       return { kind: 'outcomes', items };
     }
+    case JobFrameType.StreamItems:
+      return { kind: 'stream_items', ...readStreamItems(from, OUTCOME_CODEC) };
     case JobFrameType.Answer:
       // The client trusts the leader with its jobs, and so with the types of its answers.
       return {
         kind: 'answer',
         call: from.int(),
-        answer: readJson(from, 'answer') as unknown as (ToClient & { kind: 'answer' })['answer'],
+        answer: parseObject(from.text(), 'answer') as unknown as (ToClient & { kind: 'answer' })['answer'],
       };
     case JobFrameType.SessionWelcome:
-      return {
-        kind: 'welcome',
-        tag: from.text(),
-        outstandingMax: from.int(),
-        payloadBytesMax: from.int(),
-      };
+      return readWelcome(from);
     default:
       return readSessionMessage(type, from);
+  }
+}
+
+function readWelcome(from: WireReader): ToClient {
+  const offer = readOffer(from);
+  const tag = from.text();
+  const outstandingMax = from.int();
+  const payloadBytesMax = from.int();
+  skipOptionalFields(from);
+  return { kind: 'welcome', ...offer, tag, outstandingMax, payloadBytesMax };
+}
+
+/** The frame is whole: only its text is of another version, so the connection can go on. */
+function readCall(from: WireReader): ClientMessage | UnsupportedCall {
+  const call = from.int();
+  const text = from.text();
+  try {
+    return { kind: 'call', call, request: readAdminRequest(parseObject(text, 'request')) };
+  } catch (error) {
+    if (!(error instanceof MessageMalformedError)) throw error;
+    return { kind: 'unsupported', call, problem: error.problem };
   }
 }
 
@@ -232,6 +301,7 @@ function readItem(from: WireReader, seq: number): SubmitItem {
   const ref = from.int();
   const flags = from.byte();
   const item = readItemOptions(from, seq, ref, flags);
+  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
   item.payload = from.payload();
   return item;
 }
@@ -276,40 +346,51 @@ function readReceipt(from: WireReader): Receipt {
       ? undefined
       : // A code this version does not know is still a refusal with its text.
         { code: from.text() as RefusalCode, problem: from.text(), retryAfterMs: from.int() };
+  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
   return { seq, jobs, lsn, duplicate: (flags & DUPLICATE) !== 0, refusal };
 }
 
 function encodeOutcomes(items: readonly JobOutcome[], out: ByteWriter, emit: Emit): void {
-  for (const { job, state, result, reason, failure } of items) {
-    out.int(job);
-    writeEnum(out, STATES, state);
-    const has = (result === undefined ? 0 : HAS_RESULT) | (reason === '' ? 0 : HAS_REASON);
-    out.byte(has | (failure === undefined ? 0 : HAS_FAILURE));
-    if (result !== undefined) out.payload(result);
-    if (reason !== '') out.text(reason);
-    if (failure !== undefined) writeFailure(out, failure);
+  for (const outcome of items) {
+    writeOutcome(out, outcome);
     if (out.length >= FRAME_BYTES) emit(JobFrameType.Outcomes, out);
   }
   if (out.length > 0) emit(JobFrameType.Outcomes, out);
 }
 
+function writeOutcome(out: ByteWriter, { job, state, result, reason, failure }: JobOutcome): void {
+  out.int(job);
+  writeWord(out, STATES, state);
+  const has = (result === undefined ? 0 : HAS_RESULT) | (reason === '' ? 0 : HAS_REASON);
+  out.byte(has | (failure === undefined ? 0 : HAS_FAILURE));
+  if (result !== undefined) out.payload(result);
+  if (reason !== '') out.text(reason);
+  if (failure !== undefined) writeFailure(out, failure);
+}
+
 function readOutcome(from: WireReader): JobOutcome {
   const job = from.int();
-  const state = readEnum(from, STATES, 'state');
+  // It has ended, and not well: a state of another version reads as dead, with its reason.
+  const state = readWord(from, STATES, 'dead');
   const flags = from.byte();
   const result = (flags & HAS_RESULT) === 0 ? undefined : from.payload();
   const reason = (flags & HAS_REASON) === 0 ? '' : from.text();
   const failure = (flags & HAS_FAILURE) === 0 ? undefined : readFailure(from);
+  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
   return { job, state, result, reason, failure };
 }
 
+const OUTCOME_CODEC = { write: writeOutcome, read: readOutcome };
+
 /** Made again by `defineJob`, so a policy from outside has passed the same checks as one from inside. */
-function readPolicy(from: WireReader): JobPolicy {
-  const { exec, ...options } = readJson(from, 'policy');
-  if (typeof exec !== 'string') throw new MessageMalformedError('policy has no exec');
+function readPolicy(from: WireReader): JobPolicy | UnsupportedPolicy {
+  const text = from.text();
   try {
-    return defineJob(exec, { ...options, input: ANY, output: ANY }).policy;
-  } catch (cause) {
-    throw new MessageMalformedError('policy is not one of a job definition', { cause });
+    const { exec, ...options } = parseObject(text, 'policy');
+    return defineJob(exec as string, { ...options, input: ANY, output: ANY }).policy;
+  } catch (error) {
+    if (error instanceof MessageMalformedError || error instanceof JobDefinitionError)
+      return { problem: error.message };
+    throw error;
   }
 }

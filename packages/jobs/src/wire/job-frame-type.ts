@@ -23,6 +23,12 @@ export const JobFrameType = {
   LoopBlocked: 80,
   Close: 81,
   Stale: 82,
+  Chunks: 83,
+  StreamWindows: 84,
+  ReadStream: 85,
+  StreamConsumed: 86,
+  StopStream: 87,
+  StreamItems: 88,
 } as const;
 
 /**

@@ -1,6 +1,7 @@
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import type { JobFailure } from '../jobs-error.js';
 import { MessageMalformedError } from '../jobs-error.js';
+import { HAS_FIELDS, skipOptionalFields } from './optional-fields.js';
 import type { WireReader } from './wire-reader.js';
 
 const HAS_CODE = 1;
@@ -27,9 +28,11 @@ export function readFailure(from: WireReader, causesMax = CAUSES_MAX): JobFailur
   const failure = { name: from.text(), message: from.text() };
   const code = (flags & HAS_CODE) === 0 ? {} : { code: from.text() };
   const stack = (flags & HAS_STACK) === 0 ? {} : { stack: from.text() };
-  if ((flags & HAS_CAUSE) === 0) return { ...failure, ...code, ...stack };
-  if (causesMax === 0) throw new MessageMalformedError('failure has too many causes');
-  return { ...failure, ...code, ...stack, cause: readFailure(from, causesMax - 1) };
+  const hasCause = (flags & HAS_CAUSE) !== 0;
+  if (hasCause && causesMax === 0) throw new MessageMalformedError('failure has too many causes');
+  const cause = hasCause ? { cause: readFailure(from, causesMax - 1) } : {};
+  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
+  return { ...failure, ...code, ...stack, ...cause };
 }
 
 export function writeTexts(out: ByteWriter, texts: readonly string[]): void {
@@ -48,19 +51,17 @@ export function readTexts(from: WireReader): string[] {
   return texts;
 }
 
-/** A value of a closed set, as its index in the set. */
-export function writeEnum<T extends string>(out: ByteWriter, values: readonly T[], value: T): void {
-  out.byte(values.indexOf(value));
+/** A word, as its index in a list that only grows at its end. */
+export function writeWord<T extends string>(out: ByteWriter, words: readonly T[], word: T): void {
+  out.byte(words.indexOf(word));
 }
 
-export function readEnum<T extends string>(from: WireReader, values: readonly T[], field: string): T {
-  const value = values[from.byte()];
-  if (value === undefined) throw new MessageMalformedError(`${field} has an unknown value`);
-  return value;
+/** A word that this version does not know is read as `other`. */
+export function readWord<T extends string>(from: WireReader, words: readonly T[], other: T): T {
+  return words[from.byte()] ?? other;
 }
 
-export function readJson(from: WireReader, field: string): Record<string, unknown> {
-  const text = from.text();
+export function parseObject(text: string, field: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -26,7 +26,7 @@ export class WireReader extends ByteReader {
     if (this.items > this.itemsMax) throw new MessageTooLongError(this.itemsMax);
   }
 
-  protected override malformed(problem: string): MessageMalformedError {
+  override malformed(problem: string): MessageMalformedError {
     return new MessageMalformedError(problem);
   }
 }

@@ -1,6 +1,8 @@
 // Hot path: reports and assignments run once per attempt or batch.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import { EMPTY_PAYLOAD } from '../job/payload.js';
+import type { JobFailure } from '../jobs-error.js';
 import type {
   Assignment,
   AttemptAbort,
@@ -15,19 +17,33 @@ import type {
   WorkerMessage,
 } from '../protocol/worker-messages.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { type Emit, encodeSessionMessage, readSessionMessage } from './session-codec.js';
-import { readEnum, readFailure, readTexts, writeEnum, writeFailure, writeTexts } from './wire-fields.js';
+import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
+import {
+  type Emit,
+  encodeSessionMessage,
+  readOffer,
+  readSessionMessage,
+  writeOffer,
+} from './session-codec.js';
+import { encodeChunks, encodeStreamWindows, readChunks, readStreamWindows } from './stream-codec.js';
+import { readFailure, readTexts, readWord, writeFailure, writeTexts, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
 
 const OUTCOMES = ['ok', 'failed', 'final', 'timed-out', 'released'] as const;
 const REASONS = ['cancelled', 'fenced'] as const;
+const HAS_RESULT = 1;
+const HAS_FAILURE = 2;
+const UNKNOWN_FAILURE: JobFailure = { name: 'Error', message: 'the worker gave no failure' };
 /** Exec, client and limits are those of the item before it in the same frame. */
 const SAME_AS_BEFORE = 1;
+/** Its chunks have readers. */
+const STREAMING = 2;
 
 /** A worker's message in one frame. Ends that are too large for their report follow it without credit. */
 export type WorkerFrame = WorkerMessage | { readonly kind: 'ends'; readonly ends: readonly AttemptEnd[] };
 
 export function encodeWorkerHello(hello: WorkerHello, out: ByteWriter, emit: Emit): void {
+  writeOffer(out, hello);
   out.text(hello.worker);
   out.text(hello.incarnation);
   writeTexts(out, hello.execs);
@@ -35,11 +51,13 @@ export function encodeWorkerHello(hello: WorkerHello, out: ByteWriter, emit: Emi
   out.int(hello.slots);
   writeCredit(out, hello.credit);
   out.text(hello.heartbeatToken ?? '');
+  writeOptionalFields(out, []);
   for (const held of hello.held) writeAttempt(out, held);
   emit(JobFrameType.WorkerHello, out);
 }
 
 export function readWorkerHello(from: WireReader): WorkerHello {
+  const offer = readOffer(from);
   const worker = from.text();
   const incarnation = from.text();
   const execs = readTexts(from);
@@ -47,8 +65,9 @@ export function readWorkerHello(from: WireReader): WorkerHello {
   const slots = from.int();
   const credit = readCredit(from);
   const heartbeatToken = from.text();
+  skipOptionalFields(from);
   const held = readAttempts(from);
-  return { worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
+  return { ...offer, worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
 }
 
 export function encodeHeartbeatHello(hello: HeartbeatHello, out: ByteWriter, emit: Emit): void {
@@ -73,12 +92,14 @@ export function readLoopBlocked(from: WireReader): LoopBlocked {
 
 export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit): void {
   if (message.kind === 'drain') return emit(JobFrameType.Drain, out);
+  if (message.kind === 'chunks') return encodeChunks(message.items, out, emit);
   const { ends } = message;
   writeCredit(out, message.credit);
   out.double(message.cpu);
   out.int(Math.round(message.lagMs));
   out.int(Math.round((message.runMs ?? 0) * 1_000));
   out.int(message.overrun ?? 0);
+  writeOptionalFields(out, []);
   let isReport = true;
   for (const end of ends) {
     // A large result would delay the credit behind it, so it has its own frame. Credit may be ahead of ends,
@@ -103,10 +124,13 @@ export function readWorker(type: number, from: WireReader): WorkerFrame | undefi
       const lagMs = from.int();
       const runMs = from.int() / 1_000;
       const overrun = from.int();
+      skipOptionalFields(from);
       return { kind: 'report', ends: readEnds(from), credit, cpu: share(cpu), lagMs, runMs, overrun };
     }
     case JobFrameType.Ends:
       return { kind: 'ends', ends: readEnds(from) };
+    case JobFrameType.Chunks:
+      return { kind: 'chunks', items: readChunks(from) };
     case JobFrameType.Drain:
       return { kind: 'drain' };
     default:
@@ -127,16 +151,20 @@ export function encodeToWorker(message: ToWorker, out: ByteWriter, emit: Emit): 
     case 'abort':
       for (const item of message.items) {
         writeAttempt(out, item);
-        writeEnum(out, REASONS, item.reason);
+        writeWord(out, REASONS, item.reason);
         out.text(item.detail);
       }
       return emit(JobFrameType.Abort, out);
     case 'stale':
       for (const item of message.items) writeAttempt(out, item);
       return emit(JobFrameType.Stale, out);
+    case 'stream_windows':
+      return encodeStreamWindows(message.items, out, emit);
     case 'welcome':
+      writeOffer(out, message);
       out.text(message.tag);
       out.int(message.heartbeatMs);
+      writeOptionalFields(out, []);
       return emit(JobFrameType.SessionWelcome, out);
     case 'refused':
     case 'heartbeat':
@@ -157,18 +185,28 @@ export function readToWorker(type: number, from: WireReader): ToWorker | undefin
       return { kind: 'abort', items: readAborts(from) };
     case JobFrameType.Stale:
       return { kind: 'stale', items: readAttempts(from) };
+    case JobFrameType.StreamWindows:
+      return { kind: 'stream_windows', items: readStreamWindows(from) };
     case JobFrameType.SessionWelcome:
-      return { kind: 'welcome', tag: from.text(), heartbeatMs: from.int() };
+      return readWelcome(from);
     default:
       return readSessionMessage(type, from);
   }
+}
+
+function readWelcome(from: WireReader): ToWorker {
+  const offer = readOffer(from);
+  const tag = from.text();
+  const heartbeatMs = from.int();
+  skipOptionalFields(from);
+  return { kind: 'welcome', ...offer, tag, heartbeatMs };
 }
 
 function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit): void {
   let before: Assignment | undefined;
   for (const item of items) {
     const same = before !== undefined && hasSameSettings(item, before);
-    out.byte(same ? SAME_AS_BEFORE : 0);
+    out.byte((same ? SAME_AS_BEFORE : 0) | (item.streaming === true ? STREAMING : 0));
     writeAttempt(out, item);
     if (!same) {
       out.text(item.exec);
@@ -210,27 +248,36 @@ function readAssigns(from: WireReader): Assignment[] {
       runMs = from.int();
       outputBytes = from.int();
     }
-    items.push({ job, attempt, exec, payload: from.payload(), client, runMs, outputBytes });
+    if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
+    const streaming = (flags & STREAMING) !== 0;
+    items.push({ job, attempt, exec, payload: from.payload(), client, runMs, outputBytes, streaming });
   }
   return items;
 }
 
 function writeEnd(out: ByteWriter, end: AttemptEnd): void {
-  writeEnum(out, OUTCOMES, end.outcome);
+  writeWord(out, OUTCOMES, end.outcome);
+  if (end.outcome === 'released') out.byte(0);
+  else out.byte(end.outcome === 'ok' ? HAS_RESULT : HAS_FAILURE);
   writeAttempt(out, end);
   if (end.outcome === 'ok') out.payload(end.result);
   else if (end.outcome !== 'released') writeFailure(out, end.failure);
 }
 
+/** The flags state what an end carries, so one of another version can be read: it counts as failed. */
 function readEnds(from: WireReader): AttemptEnd[] {
   const ends: AttemptEnd[] = [];
   while (from.nextItem()) {
-    const outcome = readEnum(from, OUTCOMES, 'outcome');
+    const outcome = readWord(from, OUTCOMES, 'failed');
+    const flags = from.byte();
     const job = from.int();
     const attempt = from.int();
-    if (outcome === 'ok') ends.push({ outcome, job, attempt, result: from.payload() });
+    const result = (flags & HAS_RESULT) === 0 ? EMPTY_PAYLOAD : from.payload();
+    const failure = (flags & HAS_FAILURE) === 0 ? UNKNOWN_FAILURE : readFailure(from);
+    if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
+    if (outcome === 'ok') ends.push({ outcome, job, attempt, result });
     else if (outcome === 'released') ends.push({ outcome, job, attempt });
-    else ends.push({ outcome, job, attempt, failure: readFailure(from) });
+    else ends.push({ outcome, job, attempt, failure });
   }
   return ends;
 }
@@ -255,7 +302,8 @@ function readAborts(from: WireReader): AttemptAbort[] {
   while (from.nextItem()) {
     const job = from.int();
     const attempt = from.int();
-    items.push({ job, attempt, reason: readEnum(from, REASONS, 'reason'), detail: from.text() });
+    // The attempt is taken away, whatever the reason.
+    items.push({ job, attempt, reason: readWord(from, REASONS, 'fenced'), detail: from.text() });
   }
   return items;
 }

@@ -1,11 +1,13 @@
-import { describe, type OptionRule, rule } from '@troupe/core/option-check';
+import { describe, flag, type OptionRule, rule } from '@troupe/core/option-check';
 import {
+  type HandlerChunk,
   type HandlerInput,
   type HandlerOutput,
   isDefinition,
   type JobDefinition,
 } from '../job/define-job.js';
 import { JobDefinitionError } from '../jobs-error.js';
+import { checkOptions } from '../option-check.js';
 
 /** A handler's second argument. */
 export interface AttemptContext {
@@ -22,25 +24,47 @@ export interface AttemptContext {
 export type Handler<D extends JobDefinition> = (
   input: HandlerInput<D>,
   context: AttemptContext,
-) => HandlerOutput<D> | Promise<HandlerOutput<D>>;
+) =>
+  | HandlerOutput<D>
+  | Promise<HandlerOutput<D>>
+  // A generator without a return value has its collected chunks as output. `void` is its type then.
+  | AsyncGenerator<HandlerChunk<D>, HandlerOutput<D> | undefined | void, void>;
 
 /** A job definition with its handler. Made by {@link handle} only, which checks that they fit. */
 export interface HandledJob {
   readonly job: JobDefinition;
   readonly run: (input: unknown, context: AttemptContext) => unknown;
+  readonly sharesThread: boolean;
 }
 
+export interface HandlerOptions {
+  /**
+   * On a worker with threads, attempts of this handler may run beside others of the same kind on one thread:
+   * for handlers that mostly wait. Default false.
+   */
+  readonly sharesThread?: boolean | undefined;
+}
+
+const OPTION_RULES = { sharesThread: flag };
+
 /** Joins a job definition and its handler. */
-export function handle<D extends JobDefinition>(job: D, run: Handler<D>): HandledJob {
+export function handle<D extends JobDefinition>(
+  job: D,
+  run: Handler<D>,
+  options: HandlerOptions = {},
+): HandledJob {
   if (!isDefinition(job))
     throw new JobDefinitionError('handle', `needs a job made by defineJob, got ${describe(job)}`);
   if (typeof run !== 'function')
     throw new JobDefinitionError(`job '${job.exec}'`, 'its handler must be a function');
+  checkOptions(`handle '${job.exec}'`, options, OPTION_RULES);
   // The worker passes the value that the input schema returned, which has the handler's input type.
-  return { job, run: run as HandledJob['run'] };
+  return { job, run: run as HandledJob['run'], sharesThread: options.sharesThread ?? false };
 }
 
-export const handledJob: OptionRule = rule('a value made by handle(job, run)', (value) => {
+export function isHandledJob(value: unknown): value is HandledJob {
   const { job, run } = (value ?? {}) as Partial<HandledJob>;
   return typeof run === 'function' && isDefinition(job);
-});
+}
+
+export const handledJob: OptionRule = rule('a value made by handle(job, run)', isHandledJob);

@@ -1,5 +1,13 @@
 // @troupe/jobs/worker: a process that runs handlers. Loads no log and no leader.
-export type { HandlerInput, HandlerOutput, JobDefinition, JobOptions } from '../job/define-job.js';
+export type {
+  ChunkSchema,
+  Collect,
+  HandlerChunk,
+  HandlerInput,
+  HandlerOutput,
+  JobDefinition,
+  JobOptions,
+} from '../job/define-job.js';
 export { defineJob } from '../job/define-job.js';
 export type { AbortReason, JobFailure, SchemaIssue, SessionRefusalCode } from '../jobs-error.js';
 export {
@@ -16,6 +24,7 @@ export {
 export type { DialOptions } from '../remote/dial-options.js';
 export type { RemoteWorker, StartWorkerOptions } from '../remote/start-worker.js';
 export { startWorker } from '../remote/start-worker.js';
-export type { AttemptContext, HandledJob, Handler } from './handler.js';
+export type { AttemptContext, HandledJob, Handler, HandlerOptions } from './handler.js';
 export { handle } from './handler.js';
+export type { GivenHandlers, HandlerThreadOptions } from './threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';

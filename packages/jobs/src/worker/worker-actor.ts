@@ -1,7 +1,8 @@
 import { type Actor, defineActor, type Host, type ProtocolContext } from '@troupe/core';
 import type { LeaderForWorkers, PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
-import { Worker, type WorkerSetup } from './worker.js';
+import type { HandlerThreadReports, HandlerThreadSource } from './threads/handler-threads.js';
+import { type ThreadSetup, Worker, type WorkerSetup } from './worker.js';
 import type { WorkerEffects } from './worker-effects.js';
 import { routeToWorker, type WorkerProtocol, type WorkerReceived } from './worker-protocol.js';
 
@@ -9,6 +10,8 @@ export interface WorkerArgs
   extends Pick<WorkerSetup, 'worker' | 'handlers' | 'settings' | 'load' | 'onFailure' | 'onStale'> {
   readonly host: Host;
   readonly leader: LeaderForWorkers;
+  /** Handlers run on threads, those of each incarnation on its own. */
+  readonly threads?: HandlerThreadSource | undefined;
 }
 
 class WorkerState {
@@ -49,10 +52,22 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
     acknowledged: fromLeader,
     abort: fromLeader,
     stale: fromLeader,
+    stream_windows: fromLeader,
     refused: fromLeader,
     heartbeat: fromLeader,
     attemptEnded(ctx, { attempt, end }) {
       ctx.state.worker.attemptEnded(attempt, end);
+    },
+    threadUp(ctx, up) {
+      ctx.state.worker.threadUp(up);
+    },
+    handlerEnded(ctx, ended) {
+      ctx.state.worker.handlerEnded(ended);
+    },
+    threadEnded(ctx, ended) {
+      const { thread, failure } = ended;
+      ctx.log.warn(`handler thread ${thread} ended: ${failure.message}`, { worker: ctx.state.args.worker });
+      ctx.state.worker.threadEnded(ended);
     },
     report(ctx) {
       ctx.state.worker.report();
@@ -82,7 +97,8 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
     const { state } = ctx;
     const { args } = state;
     const incarnation = Math.floor(ctx.random() * 2 ** 48).toString(36);
-    state.machine = new Worker({ ...args, incarnation, clock: args.host, effects: effectsOf(ctx) });
+    const threads = openThreads(ctx);
+    state.machine = new Worker({ ...args, threads, incarnation, clock: args.host, effects: effectsOf(ctx) });
     state.machine.connect();
   },
   restarting(ctx) {
@@ -96,6 +112,23 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
 /** A message of an earlier session is dropped: credit is granted and work claimed per session. */
 function fromLeader(ctx: WorkerContext, { message, port }: WorkerReceived): void {
   if (port === ctx.state.port) ctx.state.worker.fromLeader(message);
+}
+
+function openThreads({ state, self }: WorkerContext): ThreadSetup | undefined {
+  const { threads } = state.args;
+  if (threads === undefined) return undefined;
+  const whileOpen = <T>(report: (value: T) => void): ((value: T) => void) => {
+    return (value) => {
+      if (!state.ended) report(value);
+    };
+  };
+  const reports: HandlerThreadReports = {
+    threadUp: whileOpen((up) => self.tell.threadUp(up)),
+    handlerEnded: whileOpen((ended) => self.tell.handlerEnded(ended)),
+    threadEnded: whileOpen((ended) => self.tell.threadEnded(ended)),
+  };
+  const { count, graceMs } = threads;
+  return { port: threads.open(reports), count, graceMs };
 }
 
 function effectsOf(ctx: WorkerContext): WorkerEffects {

@@ -3,6 +3,7 @@ import { isSubjectPattern } from '@troupe/transport';
 import type { JobFailure } from '../jobs-error.js';
 import { plainName } from '../option-check.js';
 import { handledJob } from './handler.js';
+import { threadsRule } from './threads/thread-options.js';
 
 /** An attempt that ended without a result, as it is reported to the leader. */
 export interface AttemptFailure {
@@ -22,11 +23,14 @@ export interface StaleAttempt {
 
 /** Bounds and times of a worker. */
 export interface WorkerSettings {
-  /** Attempts that run at once. */
+  /** Attempts that run at once. With threads their number unless given; more are for handlers that share. */
   readonly slots: number;
   /** Payload bytes held at once. */
   readonly bytesMax: number;
-  /** No new work is granted while the processor is busier than this share; 1 turns the cap off. */
+  /**
+   * No new work is granted while the processor is busier than this share; 1 turns the cap off, as threads do
+   * unless it is given.
+   */
   readonly cpuCap: number;
   /** How long the cap may withhold a slot before it is granted all the same. */
   readonly withholdMsMax: number;
@@ -42,15 +46,29 @@ export const DEFAULT_WORKER_SETTINGS: WorkerSettings = {
   patterns: ['job.assign.>'],
 };
 
+/** Threads bound the work by their number: there is a slot for each, and no cap. */
+export function defaultWorkerSettings(threads: number | undefined): WorkerSettings {
+  return threads === undefined
+    ? DEFAULT_WORKER_SETTINGS
+    : { ...DEFAULT_WORKER_SETTINGS, slots: threads, cpuCap: 1 };
+}
+
 const subjectPattern = rule(
   'a subject pattern such as job.assign.mail.*',
   (value) => typeof value === 'string' && isSubjectPattern(value),
 );
 
+const handlerList = listOf(handledJob);
+
+/** A module of handlers is for threads. */
+const handlersRule: OptionRule = (value, option) =>
+  value instanceof URL ? undefined : handlerList(value, option);
+
 /** For embedded and remote workers. */
 export const WORKER_CHECKS = {
   name: plainName(100),
-  handlers: listOf(handledJob),
+  handlers: handlersRule,
+  threads: threadsRule,
   onFailure: callback,
   onStale: callback,
   slots: wholeNumber(1, 16_384),
@@ -59,5 +77,5 @@ export const WORKER_CHECKS = {
   withholdMsMax: number(0, 3_600_000),
   patterns: listOf(subjectPattern),
 } satisfies Readonly<
-  Record<keyof WorkerSettings | 'name' | 'handlers' | 'onFailure' | 'onStale', OptionRule>
+  Record<keyof WorkerSettings | 'name' | 'handlers' | 'threads' | 'onFailure' | 'onStale', OptionRule>
 >;

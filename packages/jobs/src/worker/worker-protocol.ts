@@ -1,6 +1,7 @@
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { AttemptEnd, ToWorker } from '../protocol/worker-messages.js';
 import type { Attempt } from './attempt/attempt.js';
+import type { HandlerThreadReports } from './threads/handler-threads.js';
 
 /** One kind of the leader's messages, with the session it is for. */
 export interface WorkerReceived<Kind extends ToWorker['kind'] = ToWorker['kind']> {
@@ -18,6 +19,7 @@ export interface LeaderMessagesToWorker<Result = void> {
   acknowledged(received: WorkerReceived<'acknowledged'>): Result;
   abort(received: WorkerReceived<'abort'>): Result;
   stale(received: WorkerReceived<'stale'>): Result;
+  stream_windows(received: WorkerReceived<'stream_windows'>): Result;
   refused(received: WorkerReceived<'refused'>): Result;
   heartbeat(received: WorkerReceived<'heartbeat'>): Result;
 }
@@ -28,8 +30,8 @@ export interface EndedAttempt {
   readonly end: AttemptEnd;
 }
 
-/** The messages of a worker: those of the leader, those of its effects, and those of its process. */
-export interface WorkerProtocol extends LeaderMessagesToWorker {
+/** The messages of a worker: those of the leader, of its threads, of its effects, and of its process. */
+export interface WorkerProtocol extends LeaderMessagesToWorker, HandlerThreadReports {
   attemptEnded(ended: EndedAttempt): void;
   report(): void;
   tick(): void;
@@ -59,6 +61,8 @@ export function routeToWorker<Result>(
       return worker.abort({ message, port });
     case 'stale':
       return worker.stale({ message, port });
+    case 'stream_windows':
+      return worker.stream_windows({ message, port });
     case 'refused':
       return worker.refused({ message, port });
     case 'heartbeat':

@@ -1,4 +1,5 @@
 import type { JobsTimer, JobsTimers } from '../jobs-host.js';
+import type { StreamChunks } from '../protocol/stream-messages.js';
 import type { AttemptEnd, WorkerMessage } from '../protocol/worker-messages.js';
 import type { HandlerSlots } from './handler-slots.js';
 import type { LoadMeter } from './load-meter.js';
@@ -10,6 +11,8 @@ export interface WorkerReporterSetup {
   /** Leads to `report` at the end of the burst. */
   readonly request: () => void;
   readonly write: (message: WorkerMessage) => void;
+  /** Chunks that may leave now. */
+  readonly takeChunks: () => readonly StreamChunks[];
 }
 
 /** Reports ends, credit and load to the leader: one message a burst, and at least one a heartbeat. */
@@ -22,6 +25,7 @@ export class WorkerReporter {
   private reportedAt = 0;
   private isOpen = false;
   private isScheduled = false;
+  private hasChunksOnly = false;
   private timer: JobsTimer | undefined = undefined;
 
   constructor(setup: WorkerReporterSetup) {
@@ -55,6 +59,17 @@ export class WorkerReporter {
 
   /** Ends of one burst go in one report. */
   schedule(): void {
+    this.hasChunksOnly = false;
+    this.request();
+  }
+
+  /** There are chunks: they leave without a report, unless one is due. */
+  scheduleChunks(): void {
+    if (!this.isScheduled) this.hasChunksOnly = true;
+    this.request();
+  }
+
+  private request(): void {
     if (this.isScheduled || !this.isOpen) return;
     this.isScheduled = true;
     this.setup.request();
@@ -64,6 +79,10 @@ export class WorkerReporter {
     this.isScheduled = false;
     if (!this.isOpen) return;
     const { timers, load, slots, write } = this.setup;
+    // Before the ends: the leader takes no chunk of an attempt that has ended.
+    const chunks = this.setup.takeChunks();
+    if (chunks.length > 0) write({ kind: 'chunks', items: chunks });
+    if (this.hasChunksOnly && this.ends.length === 0) return;
     const { ends, ranMs: runMs } = this;
     this.ends = [];
     this.ranMs = 0;

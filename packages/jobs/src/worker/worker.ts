@@ -4,6 +4,7 @@ import { jobId } from '../job/job-id.js';
 import { type AbortReason, SessionRefusedError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
 import { MachineTimers } from '../machine-timers.js';
+import { JOB_FEATURES, JOB_PROTOCOL } from '../protocol/job-protocol.js';
 import { RunTimeEstimate } from '../protocol/run-time-estimate.js';
 import type {
   Assignment,
@@ -15,13 +16,23 @@ import type {
 } from '../protocol/worker-messages.js';
 import { Attempt, attemptKey } from './attempt/attempt.js';
 import { failed, released } from './attempt/attempt-end.js';
-import { AttemptQueue, QUEUED_MS_MAX } from './attempt/attempt-queue.js';
-import { LazyAttemptContext } from './attempt/lazy-attempt-context.js';
-import { type AttemptOwner, runAttempt } from './attempt/run-attempt.js';
+import { AttemptQueue, QUEUED_FOR_THREAD_MS_MAX, QUEUED_MS_MAX } from './attempt/attempt-queue.js';
+import type { AttemptOwner } from './attempt/run-attempt.js';
 import { RunTimeLimits } from './attempt/run-time-limits.js';
 import type { HandledJob } from './handler.js';
+import type { HandlerRunner } from './handler-runner.js';
 import { HandlerSlots } from './handler-slots.js';
+import { InlineHandlers } from './inline-handlers.js';
 import type { LoadMeter } from './load-meter.js';
+import { ChunkSenders } from './stream/chunk-senders.js';
+import type {
+  HandlerEnded,
+  HandlerThreadReports,
+  HandlerThreads,
+  ThreadEnded,
+  ThreadUp,
+} from './threads/handler-threads.js';
+import { type ThreadedAttempts, ThreadedHandlers } from './threads/threaded-handlers.js';
 import type { WorkerEffects } from './worker-effects.js';
 import type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';
 import { WorkerReporter } from './worker-reporter.js';
@@ -29,7 +40,10 @@ import { WorkerReporter } from './worker-reporter.js';
 export interface WorkerSetup {
   readonly worker: string;
   readonly incarnation: string;
+  /** They run inline. */
   readonly handlers: readonly HandledJob[];
+  /** With threads, which have handlers of their own, there are none. */
+  readonly threads?: ThreadSetup | undefined;
   readonly settings: WorkerSettings;
   readonly clock: JobsClock;
   readonly effects: WorkerEffects;
@@ -38,17 +52,24 @@ export interface WorkerSetup {
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
 }
 
+export interface ThreadSetup {
+  readonly port: HandlerThreads;
+  readonly count: number;
+  readonly graceMs: number;
+}
+
 /**
- * The worker as a state machine without I/O: takes assignments, runs handlers inline, reports each end until
+ * The worker as a state machine without I/O: takes assignments, runs handlers, reports each end until
  * the leader has acknowledged it, sends heartbeats. An attempt that it holds already is not run twice; an
  * unacknowledged end is reported again after a reconnect. Its inputs are its methods, its outputs
  * {@link WorkerEffects}.
  */
-export class Worker implements AttemptOwner {
+export class Worker implements AttemptOwner, HandlerThreadReports {
   private readonly setup: WorkerSetup;
   private readonly effects: WorkerEffects;
   private readonly timers: MachineTimers;
-  private readonly handlers = new Map<string, HandledJob>();
+  private readonly handlers: HandlerRunner;
+  private readonly threaded: ThreadedHandlers | undefined;
   /** Queued and running attempts, by `attemptKey`. */
   private readonly attempts = new Map<number, Attempt>();
   /**
@@ -60,6 +81,7 @@ export class Worker implements AttemptOwner {
   private readonly queue: AttemptQueue;
   private readonly reporter: WorkerReporter;
   private readonly limits: RunTimeLimits;
+  private readonly streams = new ChunkSenders(() => this.reporter.scheduleChunks());
   private tag = '';
   private isConnected = false;
   private isDraining = false;
@@ -75,33 +97,43 @@ export class Worker implements AttemptOwner {
     this.effects = effects;
     this.timers = new MachineTimers(clock, (ms) => effects.startTick(ms));
     const { timers } = this;
-    for (const handled of setup.handlers) this.handlers.set(handled.job.exec, handled);
+    this.threaded = this.threadedHandlers();
+    this.handlers = this.threaded ?? new InlineHandlers(setup.handlers, this);
     const { estimate } = this;
     this.slots = new HandlerSlots({ settings, estimate, timers, load }, () => this.reporter.schedule());
-    this.queue = new AttemptQueue(timers, (attempt) => this.end(attempt, released(attempt)));
+    const queuedMsMax = this.threaded === undefined ? QUEUED_MS_MAX : QUEUED_FOR_THREAD_MS_MAX;
+    this.queue = new AttemptQueue(timers, queuedMsMax, (attempt) => this.end(attempt, released(attempt)));
     this.reporter = new WorkerReporter({
       timers,
       load,
       slots: this.slots,
       request: () => effects.requestReport(),
       write: (message) => effects.write(message),
+      takeChunks: () => this.streams.take(),
     });
     this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedRunTime(attempt));
+    this.threaded?.start();
   }
 
-  /** Opens a session, and claims the attempts that are still held. */
+  /**
+   * Opens a session, and claims the attempts that are still held. Without known jobs the session waits for
+   * `jobsKnown`.
+   */
   connect(): void {
     const { worker, incarnation, settings } = this.setup;
     this.isConnected = false;
+    const { execs } = this.handlers;
+    if (execs === undefined) return;
     const held: AttemptRef[] = [];
     for (const { job, number } of this.attempts.values()) held.push({ job, attempt: number });
     const ends = [...this.ended.values()];
     for (const { job, attempt } of ends) held.push({ job, attempt });
     this.reporter.restart(ends);
+    this.streams.rewind();
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
-    const execs = Array.from(this.handlers.values(), ({ job }) => `${job.policy.group}/${job.exec}`);
-    this.effects.open({ worker, incarnation, execs, patterns, slots, credit, held });
+    const offer = { protocol: JOB_PROTOCOL, features: JOB_FEATURES };
+    this.effects.open({ ...offer, worker, incarnation, execs, patterns, slots, credit, held });
   }
 
   disconnected(): void {
@@ -138,6 +170,9 @@ export class Worker implements AttemptOwner {
         return;
       case 'stale':
         for (const item of message.items) this.answeredStale(item);
+        return;
+      case 'stream_windows':
+        for (const window of message.items) this.streams.opened(window);
         return;
       case 'refused':
         this.disconnected();
@@ -186,10 +221,23 @@ export class Worker implements AttemptOwner {
     this.limits.cancel();
     this.queue.clear();
     for (const attempt of this.attempts.values()) this.signalAbort(attempt, 'draining');
+    this.handlers.stop();
+  }
+
+  threadUp(up: ThreadUp): void {
+    if (!this.isStopped) this.threaded?.threadUp(up);
+  }
+
+  handlerEnded(ended: HandlerEnded): void {
+    if (!this.isStopped) this.threaded?.handlerEnded(ended);
+  }
+
+  threadEnded(ended: ThreadEnded): void {
+    if (!this.isStopped) this.threaded?.threadEnded(ended);
   }
 
   /**
-   * Handlers run inline: after slow ones, only as many assignments as there are slots are kept, and the rest
+   * After slow handlers that ran inline, only as many assignments as there are slots are kept, and the rest
    * released.
    */
   private assigned(items: readonly Assignment[]): void {
@@ -202,7 +250,7 @@ export class Worker implements AttemptOwner {
       const attempt = this.accept(items[index] as Assignment, arrivedAt); // index < length
       if (attempt === undefined) continue;
       if (index >= kept || this.hasReleased) this.end(attempt, released(attempt));
-      else if (this.slots.isFull) this.enqueue(attempt);
+      else if (!this.canBegin(attempt)) this.enqueue(attempt);
       else this.begin(attempt, now);
       now = clock.now();
     }
@@ -217,6 +265,11 @@ export class Worker implements AttemptOwner {
     return attempt;
   }
 
+  /** First come, first served: an attempt that waits for a thread is not passed by one that could share. */
+  private canBegin(attempt: Attempt): boolean {
+    return !this.slots.isFull && this.queue.peek() === undefined && this.handlers.hasRoom(attempt);
+  }
+
   private enqueue(attempt: Attempt): void {
     this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
     this.queue.push(attempt);
@@ -225,12 +278,8 @@ export class Worker implements AttemptOwner {
   private begin(attempt: Attempt, now: number): void {
     attempt.begin(now);
     this.slots.begin();
-    const handled = this.handlers.get(attempt.exec);
-    if (handled === undefined) {
-      const failure = { name: 'NoHandler', message: `worker has no handler for ${attempt.exec}` };
-      return this.end(attempt, failed(attempt, 'failed', failure));
-    }
-    const isRunning = runAttempt(attempt, handled, new LazyAttemptContext(this.tag, attempt), this);
+    if (attempt.stream !== undefined) this.streams.add(attempt.stream);
+    const isRunning = this.handlers.run(attempt, this.tag);
     if (!isRunning) return;
     attempt.isUnderWay = true;
     this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
@@ -246,7 +295,12 @@ export class Worker implements AttemptOwner {
   /** The first end counts: after its run time or its lease it is too late. */
   attemptEnded(attempt: Attempt, end: AttemptEnd): void {
     attempt.isUnderWay = false;
-    if (!attempt.isOver) return this.end(attempt, end);
+    if (!attempt.isOver) this.end(attempt, end);
+    else this.freeOverrun(attempt);
+  }
+
+  private freeOverrun(attempt: Attempt): void {
+    attempt.isUnderWay = false;
     this.slots.endOverrun(attempt);
     this.reporter.schedule();
     this.beginNext();
@@ -255,6 +309,7 @@ export class Worker implements AttemptOwner {
   /** A handler that is under way keeps its slot until it ends, however its attempt ended. */
   private end(attempt: Attempt, end: AttemptEnd): void {
     attempt.isOver = true;
+    attempt.stream?.close();
     const key = attemptKey(attempt.job, attempt.number);
     this.attempts.delete(key);
     this.ended.set(key, end);
@@ -273,8 +328,9 @@ export class Worker implements AttemptOwner {
     if (this.isBeginning) return;
     this.isBeginning = true;
     while (!this.slots.isFull) {
-      const attempt = this.queue.shift();
-      if (attempt === undefined) break;
+      const attempt = this.queue.peek();
+      if (attempt === undefined || !this.handlers.hasRoom(attempt)) break;
+      this.queue.shift();
       this.begin(attempt, this.setup.clock.now());
     }
     this.isBeginning = false;
@@ -291,6 +347,7 @@ export class Worker implements AttemptOwner {
     const attempt = this.attempts.get(attemptKey(job, number));
     if (attempt === undefined) return;
     this.signalAbort(attempt, reason, detail);
+    this.streams.remove(job, number);
     this.end(attempt, failed(attempt, 'failed', { name: 'Aborted', message: reason }));
   }
 
@@ -301,6 +358,7 @@ export class Worker implements AttemptOwner {
     for (const { job, number } of this.attempts.values())
       this.abort({ job, attempt: number, reason: 'fenced', detail });
     this.ended.clear();
+    this.streams.clear();
     this.reporter.restart([]);
     this.whenEmpty?.();
   }
@@ -316,6 +374,21 @@ export class Worker implements AttemptOwner {
 
   private signalAbort(attempt: Attempt, reason: AbortReason, detail = ''): void {
     attempt.abort(jobId(this.tag, attempt.job), reason, detail);
+    this.handlers.aborted(attempt);
+  }
+
+  private threadedHandlers(): ThreadedHandlers | undefined {
+    const { threads } = this.setup;
+    if (threads === undefined) return undefined;
+    const { port, count, graceMs } = threads;
+    const owner: ThreadedAttempts = {
+      jobsKnown: () => this.connect(),
+      lost: (attempt, end) => this.end(attempt, end),
+      ended: (attempt, end) => this.attemptEnded(attempt, end),
+      slotFreed: (attempt) => this.freeOverrun(attempt),
+      roomMade: () => this.beginNext(),
+    };
+    return new ThreadedHandlers({ threads: port, count, graceMs, timers: this.timers, owner });
   }
 
   /** An attempt that was taken away or released did not fail here. */
@@ -330,7 +403,10 @@ export class Worker implements AttemptOwner {
 
   private acknowledged({ job, attempt, count }: AttemptRange): void {
     const before = this.ended.size;
-    for (let i = 0; i < count && this.ended.size > 0; i += 1) this.ended.delete(attemptKey(job + i, attempt));
+    for (let i = 0; i < count && this.ended.size > 0; i += 1) {
+      this.ended.delete(attemptKey(job + i, attempt));
+      this.streams.remove(job + i, attempt);
+    }
     if (this.ended.size < before && this.held === 0) this.whenEmpty?.();
   }
 
@@ -340,6 +416,7 @@ export class Worker implements AttemptOwner {
     const end = this.ended.get(key);
     if (end === undefined) return;
     this.ended.delete(key);
+    this.streams.remove(job, attempt);
     if (end.outcome === 'ok') this.setup.onStale?.({ jobId: jobId(this.tag, job), attempt });
     if (this.held === 0) this.whenEmpty?.();
   }

@@ -1,14 +1,8 @@
 // timeout: 120s
-import {
-  type Client,
-  connectClient,
-  type LeaderServer,
-  type RemoteWorker,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import type { Client, LeaderServer, RemoteWorker } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { Echo, sampleHandlers } from '../remote/sample-jobs.js';
 import { tempFolder } from '../temp-folder.js';
 import { ChaosProxy, type NetworkFault } from './chaos-proxy.js';

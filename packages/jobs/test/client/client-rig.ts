@@ -2,6 +2,7 @@ import { nodeHost } from '@troupe/core';
 import { CallTable } from '#src/client/call-table.js';
 import { Client, type ClientSetup } from '#src/client/client.js';
 import { ClientMachine } from '#src/client/machine/client-machine.js';
+import { ReaderTable } from '#src/client/stream/reader-table.js';
 import type { ClientMessage, Receipt, SubmitItem, ToClient } from '#src/protocol/client-messages.js';
 
 /** A client without an actor: its calls are inputs of the machine at once, its leader is the test. */
@@ -12,6 +13,7 @@ export class ClientRig {
 
   constructor(host: ClientSetup['host'] = nodeHost) {
     const table = new CallTable();
+    const readers = new ReaderTable();
     this.machine = new ClientMachine({
       client: 'c',
       token: 't',
@@ -22,11 +24,12 @@ export class ClientRig {
         welcomed: (tag, payloadBytesMax) => table.welcomed(tag, payloadBytesMax),
         received: (call, receipt) => table.received(call, receipt),
         jobEnded: (call, outcome) => table.jobEnded(call, outcome),
+        streamed: (reader, items) => readers.streamed(reader, items),
         answered: (call, answer) => table.answered(call, answer),
         ended: (error) => table.ended(error),
       },
     });
-    this.client = new Client({ host, table, calls: this.machine, tree: () => '' });
+    this.client = new Client({ host, table, readers, calls: this.machine, tree: () => '' });
   }
 
   welcome(outstandingMax = 2): void {

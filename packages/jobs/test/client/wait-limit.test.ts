@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defineJob, embedded, handle, type JobsError } from '@troupe/jobs';
+import { defineJob, handle, type JobsError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { embedded } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 import { ClientRig } from './client-rig.js';

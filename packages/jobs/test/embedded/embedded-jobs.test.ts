@@ -1,15 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  defineJob,
-  embedded,
-  handle,
-  type JobsEvent,
-  LogDiskTooSmallError,
-  NonRetryableError,
-} from '@troupe/jobs';
+import { defineJob, handle, type JobsEvent, LogDiskTooSmallError, NonRetryableError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { embedded } from '../checked-processes.js';
 import { aNumber, anything, aString } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 

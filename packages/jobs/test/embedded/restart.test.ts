@@ -1,7 +1,8 @@
 // timeout: 300s
-import { defineJob, embedded, handle, NonRetryableError } from '@troupe/jobs';
+import { defineJob, handle, NonRetryableError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { embedded } from '../checked-processes.js';
 import { aNumber } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 

@@ -1,13 +1,6 @@
 // timeout: 180s
 import { createSystem } from '@troupe/core';
-import {
-  connectClient,
-  type JobHandle,
-  type JobsEvent,
-  type LeaderServer,
-  type LeaderServerOptions,
-  startLeader,
-} from '@troupe/jobs';
+import type { JobHandle, JobsEvent, LeaderServer, LeaderServerOptions } from '@troupe/jobs';
 import { type DialerAuth, IdentityStore } from '@troupe/transport';
 import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
@@ -16,6 +9,7 @@ import type { AttemptEnd, HeartbeatHello, ToWorker, WorkerMessage } from '#src/p
 import { LeaderConnection } from '#src/remote/leader-connection.js';
 import type { RoleCodec } from '#src/remote/leader-session.js';
 import { encodeHeartbeatHello, encodeWorker, readToWorker } from '#src/wire/worker-codec.js';
+import { connectClient, startLeader } from '../checked-processes.js';
 import { workerProcess } from '../remote/role-process.js';
 import { BriefSpin, LongSpin, Nap, Spin } from '../remote/sample-jobs.js';
 import { tempFolder } from '../temp-folder.js';

@@ -1,5 +1,5 @@
 // The leader as an actor: which messages it leaves behind, and what its failures do.
-import type { ActorRef } from '@troupe/core';
+import { type ActorRef, defineActor } from '@troupe/core';
 import {
   connectClient,
   defineJob,
@@ -102,6 +102,43 @@ leaders('a log that fails is reported once, and nothing of the append is acknowl
     });
   });
   assert.is((failed as { code?: string }).code, 'ERR_JOURNAL_FAILED');
+});
+
+leaders('an actor of the log that fails ends the system of its leader', async () => {
+  const FailingLog = defineActor('log', {
+    handlers: {
+      write() {
+        throw new Error('EIO');
+      },
+    },
+  });
+  const fatal: Error[] = [];
+  const journal: OpenJournal = (reader, done, owner) => {
+    const log = owner.spawn(FailingLog, { name: 'log' });
+    const opened = (error: Error | null, memory?: Journal): void => {
+      if (memory === undefined) return done(error);
+      let appends = 0;
+      const append: Journal['append'] = (entries, stored, to) => {
+        appends += 1;
+        if (appends === 1) memory.append(entries, stored, to);
+        else log.tell.write();
+      };
+      done(null, { ...memory, append });
+    };
+    inMemory()(reader, opened, owner);
+  };
+  const app = await embedded({ journal, onFatal: (error) => fatal.push(error) });
+  const submitted = app
+    .client()
+    .submit(Echo, 1)
+    .then(
+      () => 'acknowledged',
+      () => 'refused',
+    );
+  const { cause } = await systemOf(app).whenStopped;
+  assert.instance(cause, Error);
+  assert.is(fatal.length, 1);
+  assert.is(await submitted, 'refused');
 });
 
 leaders.run();

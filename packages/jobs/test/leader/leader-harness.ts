@@ -2,6 +2,7 @@ import type { Delivered } from '@troupe/core';
 import type { Journal, OpenJournal } from '@troupe/jobs';
 import { type MemoryLog, memoryJournal } from '@troupe/jobs/testing';
 import type { SubmitQuota } from '@troupe/transport';
+import type { LogCondition } from '@troupe/wal';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import type { JobPolicy } from '#src/job/job-policy.js';
 import type { JobsClock } from '#src/jobs-host.js';
@@ -27,6 +28,7 @@ import { policyOf } from '../ledger/random-records.js';
 
 /** The journal in memory is no actor, so it needs no parent. */
 const NO_OWNER = {} as JournalOwner;
+const LOG_CONDITION: LogCondition = { disk: 'ok', sealedBytes: 5, cutBytes: 7, failedSnapshots: 2 };
 
 /** A leader alone, on manual time and with a journal in memory. The test acts as its workers and clients. */
 export class LeaderHarness {
@@ -36,8 +38,6 @@ export class LeaderHarness {
   readonly log: MemoryLog;
   leader!: Leader;
   failJournal = false;
-  diskLow = false;
-  diskSlow = false;
   /** No other process has opened the journal. */
   isOwner = true;
   /** How often the leader looked. */
@@ -110,26 +110,22 @@ export class LeaderHarness {
           // The caller's buffer is in use until the callback, so the bytes may be read then.
           else this.heldWrites.push(() => journal.append(entries, stored, to));
         };
-        const isLow = (): boolean => this.diskLow;
-        const isSlow = (): boolean => this.diskSlow;
         done(null, {
           ...journal,
           append,
-          get diskLow() {
-            return isLow();
-          },
-          get diskSlow() {
-            return isSlow();
-          },
+          condition: LOG_CONDITION,
           isOwner: () => {
             this.ownerChecks += 1;
             return this.isOwner;
           },
-          status: () => ({ bytes: 5, cutBytes: 7, failedSnapshots: 2 }),
         });
       };
       memoryJournal(this.log, put)(reader, opened, owner);
     };
+  }
+
+  disk(disk: LogCondition['disk']): void {
+    this.leader.logChanged({ ...LOG_CONDITION, disk });
   }
 
   /** The oldest held write becomes durable. */

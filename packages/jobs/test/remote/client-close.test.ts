@@ -1,6 +1,7 @@
-import { type Client, connectClient, type JobsError, startLeader } from '@troupe/jobs';
+import type { Client, JobsError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, startLeader } from '../checked-processes.js';
 import { tempFolder } from '../temp-folder.js';
 import { Echo } from './sample-jobs.js';
 

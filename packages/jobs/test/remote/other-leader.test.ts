@@ -1,19 +1,12 @@
 // Another leader at the same address: a wiped folder, or another host.
 import { readdir } from 'node:fs/promises';
-import {
-  connectClient,
-  defineJob,
-  handle,
-  type JobsError,
-  type LeaderServer,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { defineJob, handle, type JobsError, type LeaderServer } from '@troupe/jobs';
 import { Dialer, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { encodeClientHello } from '#src/wire/client-codec.js';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 

@@ -1,16 +1,9 @@
 // timeout: 60s
-import {
-  type Client,
-  connectClient,
-  defineJob,
-  handle,
-  type LeaderServer,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { type Client, defineJob, handle, type LeaderServer } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ChaosProxy } from '../chaos/chaos-proxy.js';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { aString } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 import { Echo, Nap, sampleHandlers } from './sample-jobs.js';

@@ -1,7 +1,8 @@
 // timeout: 120s
-import { connectClient, type JobFailedError } from '@troupe/jobs';
+import type { JobFailedError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient } from '../checked-processes.js';
 import { tempFolder } from '../temp-folder.js';
 import { leaderProcess, workerProcess } from './role-process.js';
 import { Echo, Endless, Fail, Nap, Second } from './sample-jobs.js';

@@ -1,8 +1,9 @@
 import { nodeHost } from '@troupe/core';
-import { connectClient, defineJob, type JobsError, startLeader, startWorker } from '@troupe/jobs';
+import { defineJob, type JobsError } from '@troupe/jobs';
 import { IdentityStore } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { ClientRig } from '../client/client-rig.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
@@ -46,6 +47,19 @@ refusals('a refused connect rejects with the reason of the leader', async () => 
   assert.is(
     await reasonOf(startWorker({ ...dial, handlers: sampleHandlers('w', () => undefined) })),
     'ERR_SESSION_MALFORMED: session refused: worker and incarnation must be plain names',
+  );
+});
+
+refusals('a call that the leader does not know rejects at once with ERR_CALL_UNSUPPORTED', async () => {
+  const rig = new ClientRig();
+  const asked = reasonOf(rig.client.overview());
+  await new Promise((resolve) => setImmediate(resolve));
+  rig.fromLeader({ kind: 'welcome', tag: 'abcde', outstandingMax: 5, payloadBytesMax: 6 });
+  await new Promise((resolve) => setImmediate(resolve));
+  rig.fromLeader({ kind: 'answer', call: 1, answer: { kind: 'unsupported', problem: 'unknown kind' } });
+  assert.is(
+    await asked,
+    'ERR_CALL_UNSUPPORTED: overview: not supported by this leader: unknown kind; update the leader',
   );
 });
 

@@ -1,8 +1,14 @@
 import { defineJob, handle } from '@troupe/jobs';
 import { aNumber, anything } from '../plain-schema.js';
 
-/** Returns its input. */
-export const Echo = defineJob('sample.echo', { input: anything, output: anything });
+const MONTH_MS = 30 * 24 * 3_600_000;
+
+/** Returns its input. Its result is kept beyond the clock steps of a campaign, which are of up to a day. */
+export const Echo = defineJob('sample.echo', {
+  input: anything,
+  output: anything,
+  keep: { doneMs: MONTH_MS },
+});
 /** Takes so many milliseconds. */
 export const Nap = defineJob('sample.nap', { input: aNumber, output: anything, retry: { baseMs: 10 } });
 /** Runs until its signal aborts. */

@@ -3,20 +3,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import {
-  connectClient,
-  defineJob,
-  embedded,
-  handle,
-  JobFailedError,
-  JobRefusedError,
-  type LeaderServer,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { defineJob, handle, JobFailedError, JobRefusedError, type LeaderServer } from '@troupe/jobs';
 import { verifyWal } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, embedded, startLeader, startWorker } from '../checked-processes.js';
 import { aString } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 import { Echo } from './sample-jobs.js';

@@ -1,16 +1,9 @@
 // timeout: 60s
-import {
-  connectClient,
-  defineJob,
-  handle,
-  type JobsError,
-  type LeaderServer,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { defineJob, handle, type JobsError, type LeaderServer } from '@troupe/jobs';
 import { type DialerAuth, IdentityStore } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { Echo, Fail, sampleHandlers } from '../remote/sample-jobs.js';
 import { tempFolder } from '../temp-folder.js';
 

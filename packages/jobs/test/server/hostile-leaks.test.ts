@@ -3,12 +3,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { connectClient, type JobsError, startLeader } from '@troupe/jobs';
+import type { JobsError } from '@troupe/jobs';
 import { Dialer, IdentityStore, nodeClock, nodeNet } from '@troupe/transport';
 import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
+import { connectClient, startLeader } from '../checked-processes.js';
 import { leaderProcess, type RoleProcess, workerProcess } from '../remote/role-process.js';
 import { Echo } from '../remote/sample-jobs.js';
 import { tempFolder } from '../temp-folder.js';

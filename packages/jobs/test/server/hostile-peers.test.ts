@@ -2,7 +2,7 @@
 // Hostile peers against a leader in a process of its own, while a healthy client goes on. Attacks on the transport alone
 // are in its own tests; here the peers have passed the handshake, or use the minimal dialect.
 import { connect, type Socket } from 'node:net';
-import { type Client, connectClient } from '@troupe/jobs';
+import type { Client } from '@troupe/jobs';
 import {
   type Connection,
   Dialer,
@@ -18,6 +18,7 @@ import { BATCH_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
 import { encodeClient, encodeClientHello } from '#src/wire/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { encodeWorker, encodeWorkerHello } from '#src/wire/worker-codec.js';
+import { connectClient } from '../checked-processes.js';
 import { leaderProcess, workerProcess } from '../remote/role-process.js';
 import { Echo } from '../remote/sample-jobs.js';
 import { tempFolder } from '../temp-folder.js';
@@ -128,6 +129,8 @@ hostile('a malformed message ends its connection and nothing else', async () => 
     out.text(text);
     deep.connection.write(JobFrameType.Call, NO_HEADER, out.take());
   }
+  // Calls that cannot be read are answered; this ends the connection.
+  deep.connection.write(JobFrameType.Submit, NO_HEADER, garbage);
   await deep.closed;
   assert.is(await client.run(Echo, 'fine'), 'fine');
   assert.ok(leader.alive);

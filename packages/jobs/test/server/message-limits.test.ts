@@ -1,11 +1,12 @@
 // Messages of a peer that knows the protocol and sends too much of it.
-import { connectClient, type LeaderServer, startLeader } from '@troupe/jobs';
+import type { LeaderServer } from '@troupe/jobs';
 import { bodyFromBytes, type Connection, Dialer, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { encodeClientHello } from '#src/wire/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
+import { connectClient, startLeader } from '../checked-processes.js';
 import { Echo } from '../remote/sample-jobs.js';
 import { tempFolder } from '../temp-folder.js';
 

@@ -1,7 +1,7 @@
 // timeout: 60s, alone
 // Peers that read slowly over real sockets: the bytes that wait for them are bounded, and they get everything (ADR 0416).
 import { connect } from 'node:net';
-import { connectClient, defineJob, handle, type LeaderServer, startLeader, startWorker } from '@troupe/jobs';
+import { defineJob, handle, type LeaderServer } from '@troupe/jobs';
 import {
   type CloseReason,
   type Connection,
@@ -19,6 +19,7 @@ import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client-codec.js';
 import { WireReader } from '#src/wire/wire-reader.js';
 import { encodeWorkerHello, readToWorker } from '#src/wire/worker-codec.js';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 

@@ -69,7 +69,7 @@ export class MessageObserver {
         connection.attempts -= message.ends.length;
         return;
       case 'define':
-        this.execs.set(`${name} ${message.ref}`, message.policy.exec);
+        if ('exec' in message.policy) this.execs.set(`${name} ${message.ref}`, message.policy.exec);
         return;
       case 'await':
         for (const job of message.jobs) this.want(name, job);

@@ -90,9 +90,8 @@ export class RecordModel {
           if (readTo < durableLsn)
             this.problems.push(`a leader starts with record ${readTo}, ${durableLsn} was durable`);
           done(null, {
-            get diskLow() {
-              return journal.diskLow;
-            },
+            condition: journal.condition,
+            watch: (watcher) => journal.watch(watcher),
             payloads: journal.payloads,
             isOwner: () => journal.isOwner(),
             append: (entries, stored, to) => {

@@ -103,12 +103,23 @@ const assignment: fc.Arbitrary<Assignment> = rec({
   client: fc.constantFrom('ann', 'bob'),
   runMs: fc.constantFrom(1, 600_000),
   outputBytes: fc.constant(1_048_576),
+  streaming: fc.boolean(),
 });
 
 codec('messages of a client round-trip', () => {
   const messages: fc.Arbitrary<ClientMessage> = fc.oneof(
     rec({ kind: fc.constant('submit' as const), low: number, items: fc.array(item, { maxLength: 2 }) }),
     rec({ kind: fc.constant('await' as const), jobs: fc.array(number) }),
+    rec({
+      kind: fc.constant('read_stream' as const),
+      reader: number,
+      job: number,
+      attempt: number,
+      offset: number,
+      window: number,
+    }),
+    rec({ kind: fc.constant('stream_consumed' as const), reader: number, attempt: number, offset: number }),
+    rec({ kind: fc.constant('stop_stream' as const), reader: number }),
     fc.constant({ kind: 'heartbeat' as const }),
     fc.constant({ kind: 'close' as const }),
     fc.constant({ kind: 'define' as const, ref: 3, policy: Echo.policy }),
@@ -134,11 +145,9 @@ codec('messages of a client round-trip', () => {
     }),
     { numRuns: 300 },
   );
-  const [hello] = framesOf(encodeClientHello, { client: 'ann', token: 't' });
-  assert.equal(readClientHello(new WireReader(hello?.bytes ?? Buffer.alloc(0))), {
-    client: 'ann',
-    token: 't',
-  });
+  const hello = { protocol: 1, features: ['a', 'b'], client: 'ann', token: 't' };
+  const [frame] = framesOf(encodeClientHello, hello);
+  assert.equal(readClientHello(new WireReader(frame?.bytes ?? Buffer.alloc(0))), hello);
 });
 
 codec('messages to a client round-trip', () => {
@@ -151,7 +160,34 @@ codec('messages to a client round-trip', () => {
       kind: fc.constant('outcomes' as const),
       items: fc.array(outcome, { minLength: 1, maxLength: 2 }),
     }),
-    fc.constant({ kind: 'welcome' as const, tag: 'abcde', outstandingMax: 5, payloadBytesMax: 6 }),
+    rec({
+      kind: fc.constant('stream_items' as const),
+      reader: number,
+      items: fc.tuple(
+        rec({ kind: fc.constant('data' as const), attempt: number, offset: number, chunk: fc.constant('1') }),
+        rec({ kind: fc.constant('reset' as const), attempt: number }),
+        rec({
+          kind: fc.constant('gap' as const),
+          attempt: number,
+          from: number,
+          to: fc.constantFrom(undefined, 0, 7),
+        }),
+        rec({ kind: fc.constant('refused' as const), problem: fc.string({ maxLength: 20 }) }),
+        rec({
+          kind: fc.constant('end' as const),
+          streaming: fc.constantFrom('response' as const, 'internal' as const),
+          outcome,
+        }),
+      ),
+    }),
+    fc.constant({
+      kind: 'welcome' as const,
+      protocol: 1,
+      features: ['a'],
+      tag: 'abcde',
+      outstandingMax: 5,
+      payloadBytesMax: 6,
+    }),
     fc.constant({ kind: 'refused' as const, code: 'ERR_SESSION_REPLACED' as const, problem: 'x' }),
   );
   fc.assert(
@@ -180,6 +216,13 @@ codec('messages of and to a worker round-trip', () => {
     }),
     { numRuns: 300 },
   );
+  const chunks: WorkerMessage = {
+    kind: 'chunks',
+    items: [{ job: 1, attempt: 2, first: 3, chunks: ['1', '"two"'] }],
+  };
+  const [chunksFrame] = framesOf(encodeWorker, chunks);
+  const chunksReader = new WireReader(chunksFrame?.bytes ?? Buffer.alloc(0));
+  assert.equal(readWorker(chunksFrame?.type ?? 0, chunksReader), chunks);
   const toWorker: fc.Arbitrary<ToWorker> = fc.oneof(
     rec({
       kind: fc.constant('assign' as const),
@@ -197,6 +240,10 @@ codec('messages of and to a worker round-trip', () => {
         }),
       ),
     }),
+    rec({
+      kind: fc.constant('stream_windows' as const),
+      items: fc.array(rec({ job: number, attempt: number, taken: number, bytes: number })),
+    }),
     rec({ kind: fc.constant('stale' as const), items: fc.array(rec({ job: number, attempt: number })) }),
   );
   fc.assert(
@@ -207,6 +254,8 @@ codec('messages of and to a worker round-trip', () => {
     { numRuns: 300 },
   );
   const hello = {
+    protocol: 1,
+    features: ['a', 'b'],
     worker: 'w',
     incarnation: 'i',
     execs: ['a'],
@@ -292,14 +341,15 @@ codec('any bytes are a message or ERR_MESSAGE_MALFORMED', () => {
   );
 });
 
-codec('a policy from outside passes the checks of `defineJob`', () => {
-  const define = (policy: unknown): ClientMessage | undefined => {
+codec('a definition that `defineJob` would not make is unsupported, and its frame is valid', () => {
+  const define = (policy: unknown) => {
     const out = new ByteWriter();
     out.int(1);
     out.text(JSON.stringify(policy));
-    return readClient(JobFrameType.Define, new WireReader(out.take()));
+    const message = readClient(JobFrameType.Define, new WireReader(out.take()));
+    return message?.kind === 'define' ? message.policy : undefined;
   };
-  assert.is(define(Echo.policy)?.kind, 'define');
+  assert.equal(define(Echo.policy), Echo.policy);
   const bad = [
     {},
     { ...Echo.policy, exec: '../etc' },
@@ -308,11 +358,7 @@ codec('a policy from outside passes the checks of `defineJob`', () => {
     { ...Echo.policy, surprise: true },
     { ...Echo.policy, group: 'a b' },
   ];
-  for (const policy of bad)
-    assert.throws(
-      () => define(policy),
-      (error: Error) => error instanceof MessageMalformedError,
-    );
+  for (const policy of bad) assert.ok('problem' in (define(policy) ?? {}), JSON.stringify(policy));
 });
 
 codec('a list with more items than allowed is refused while it is read', () => {

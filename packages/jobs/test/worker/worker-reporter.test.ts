@@ -37,7 +37,14 @@ class ReporterRig {
     );
     slots.restart();
     const write = (_message: WorkerMessage): void => void this.reportedAt.push(this.now);
-    this.reporter = new WorkerReporter({ timers, load, slots, write, request: () => this.reporter.report() });
+    this.reporter = new WorkerReporter({
+      timers,
+      load,
+      slots,
+      write,
+      request: () => this.reporter.report(),
+      takeChunks: () => [],
+    });
   }
 
   advance(ms: number): void {

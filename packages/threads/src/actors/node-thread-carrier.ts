@@ -24,6 +24,8 @@ const POLL_MS_MAX = 0.1;
 const POLL_MS_MIN = 0.02;
 const LONGER = 1.5;
 const SHORTER = 0.7;
+/** Every so many sleeps it looks for long again: the threads may have a processor each by now. */
+const LOOK_LONG_EVERY = 64;
 /** Words of the shared memory: whether the main thread keeps the process alive, then one for each thread. */
 const HELD = 0;
 const SLEEPS = 16;
@@ -73,6 +75,9 @@ export class ThreadCarrier implements Threads {
   /** When a record was last found. */
   private lastReadAt = 0;
   private pollMs = POLL_MS_MAX;
+  /** The first records after a sleep were not found by looking longer: two threads may share a processor. */
+  private isWoken = false;
+  private sleeps = 0;
   private nextPlace = 0;
 
   constructor(spec: CarrierSpec, receiver: ThreadReceiver, onClose: () => Promise<void> | undefined) {
@@ -214,6 +219,7 @@ export class ThreadCarrier implements Threads {
     Atomics.store(this.control, sleepsAt(this.self), 0);
     if (this.isPolling) return;
     this.isPolling = true;
+    this.isWoken = true;
     setImmediate(this.readAll);
   }
 
@@ -225,7 +231,8 @@ export class ThreadCarrier implements Threads {
     const now = performance.now();
     if (hasRead) {
       this.lastReadAt = now;
-      this.pollMs = Math.min(POLL_MS_MAX, this.pollMs * LONGER);
+      if (!this.isWoken) this.pollMs = Math.min(POLL_MS_MAX, this.pollMs * LONGER);
+      this.isWoken = false;
     }
     if (now - this.lastReadAt < this.pollMs || !this.sleep()) setImmediate(this.readAll);
   };
@@ -239,7 +246,9 @@ export class ThreadCarrier implements Threads {
       return false;
     }
     this.isPolling = false;
-    this.pollMs = Math.max(POLL_MS_MIN, this.pollMs * SHORTER);
+    this.sleeps += 1;
+    this.pollMs =
+      this.sleeps % LOOK_LONG_EVERY === 0 ? POLL_MS_MAX : Math.max(POLL_MS_MIN, this.pollMs * SHORTER);
     if (this.self === 0) this.holdWhileOthersRun();
     else if (Atomics.compareExchange(this.control, HELD, 1, 0) === 1) this.wake(0);
     return true;

@@ -5,6 +5,7 @@ import type { BlobRef } from '../blob/blob-ref.js';
 import type { RecordVisitor } from '../codec/record-codec.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { AppendOptions, Log } from '../log/log.js';
+import type { LogCondition } from '../log/log-condition.js';
 import type { ReplayRange } from '../log/log-reader.js';
 import { openLog } from '../log/open-log.js';
 import { WaitingAppends } from '../log/waiting-appends.js';
@@ -41,6 +42,11 @@ export interface DurableReceiver {
   readonly tell: { durable(written: DurableWrite): void };
 }
 
+/** An actor with a handler `logChanged`. */
+export interface LogWatcher {
+  readonly tell: { logChanged(condition: LogCondition): void };
+}
+
 /** A log that is open already, in place of the options to open one. */
 export interface OpenedLog {
   readonly log: Log;
@@ -54,6 +60,7 @@ export interface WalState {
   readonly args: WalOptions | OpenedLog;
   log: Log | undefined;
   appends: WaitingAppends | undefined;
+  watcher: LogWatcher | undefined;
 }
 
 /** The messages of the log. */
@@ -65,6 +72,8 @@ export interface WalProtocol {
    * order of the writes.
    */
   write(request: WriteRequest): void;
+  /** Tells the condition of the log now and at every change; the latest call replaces earlier ones. */
+  watch(watcher: LogWatcher): void;
   putBlob(bytes: Uint8Array): BlobRef;
   readBlob(ref: BlobRef): Buffer;
   /** The visitor is called on this thread; replies after the last record. */
@@ -87,7 +96,12 @@ type WalContext = ProtocolContext<WalProtocol, WalState>;
  * recovers the directory.
  */
 export const WalActor: Actor<WalProtocol, WalOptions | OpenedLog> = defineActor.of<WalProtocol>()('wal', {
-  state: (args: WalOptions | OpenedLog): WalState => ({ args, log: undefined, appends: undefined }),
+  state: (args: WalOptions | OpenedLog): WalState => ({
+    args,
+    log: undefined,
+    appends: undefined,
+    watcher: undefined,
+  }),
 
   async started(ctx) {
     const { signal, state } = ctx;
@@ -97,6 +111,7 @@ export const WalActor: Actor<WalProtocol, WalOptions | OpenedLog> = defineActor.
     if (signal.aborted) return promiseOf<void>((done) => log.close(done));
     state.log = log;
     state.appends = new WaitingAppends(log);
+    log.watchCondition((condition) => state.watcher?.tell.logChanged(condition));
   },
 
   handlers: {
@@ -111,6 +126,10 @@ export const WalActor: Actor<WalProtocol, WalOptions | OpenedLog> = defineActor.
     },
     write(ctx, request) {
       if (ctx.state.appends !== undefined) write(ctx.state.appends, request);
+    },
+    watch(ctx, watcher) {
+      ctx.state.watcher = watcher;
+      watcher.tell.logChanged(openLogOf(ctx).condition);
     },
     putBlob: (ctx, bytes) => replyWith(ctx, (log, done) => log.putBlob(bytes, done)),
     readBlob: (ctx, ref) => replyWith(ctx, (log, done) => log.readBlob(ref, done)),
@@ -156,7 +175,10 @@ function replyWith<T>(ctx: WalContext, start: (log: Log, done: Callback<T>) => v
   return later;
 }
 
-async function close({ log, appends }: WalState): Promise<void> {
+async function close(state: WalState): Promise<void> {
+  const { log, appends } = state;
+  // Its watcher is its parent, which may be stopping.
+  state.watcher = undefined;
   if (log === undefined || appends === undefined) return;
   await promiseOf<void>((done) => appends.whenEmpty(() => log.close(done)));
 }

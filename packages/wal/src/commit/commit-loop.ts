@@ -14,6 +14,7 @@ export interface CommitLoopEvents {
   /** The buffer has space again. */
   readonly onBufferSpace: () => void;
   readonly onSlow: (ms: number) => void;
+  readonly onSlowEnded: () => void;
   readonly onCallbackThrew: (thrown: unknown) => void;
   /** A batch was acknowledged. */
   readonly onAcknowledged: (isSeal: boolean) => void;
@@ -145,11 +146,13 @@ export class CommitLoop {
     }
     this.write = undefined;
     this.remainder = undefined;
+    const wasSlow = this.slowWriteMs > 0;
     this.slowWriteMs = 0;
     this.lastCompletedAt = this.host.now();
     this.lastSyncMs = this.lastCompletedAt - this.writeStartedAt;
     this.batches += 1;
     this.batchBytes += write.bytes.length;
+    if (wasSlow) this.events.onSlowEnded();
     const callbacks = this.committer.completed();
     // The next write starts before the callbacks, so that the disk works meanwhile.
     this.pump();

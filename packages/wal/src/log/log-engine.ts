@@ -31,6 +31,8 @@ export interface LogEngineOptions {
   readonly store: Pick<OpenedStore, 'manifest' | 'fence' | 'mark'>;
   readonly onBufferSpace: () => void;
   readonly onFatal: (error: Error) => void;
+  /** The disk is not slow any more, or there are other segments. */
+  readonly onChanged: () => void;
   readonly onScrubDue: (done: () => void) => void;
 }
 
@@ -80,6 +82,7 @@ export class LogEngine {
       onSegmentsChanged: () => this.preallocate(),
       onBufferSpace: options.onBufferSpace,
       onSlow: (ms: number) => settings.onEvent({ kind: 'sync-slow', ms }),
+      onSlowEnded: options.onChanged,
       onCallbackThrew: (error: unknown) => settings.onEvent({ kind: 'callback-threw', error }),
       onAcknowledged: (isSeal: boolean) => (isSeal ? this.markWriter.writeNow() : this.markWriter.schedule()),
       onFatal: options.onFatal,
@@ -219,6 +222,7 @@ export class LogEngine {
 
   private onPreallocated(): void {
     this.diskSpace.segmentPrepared();
+    this.options.onChanged();
     this.commitLoop.pump();
     this.preallocate();
     this.snapshots?.buildIfDue();

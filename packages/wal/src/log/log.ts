@@ -29,8 +29,10 @@ import {
   WalRecordTooLargeError,
   WalSnapshotError,
 } from '../wal-error.js';
+import { isSameCondition, type LogCondition } from './log-condition.js';
 import { LogEngine } from './log-engine.js';
 import { LogReader, type ReplayRange } from './log-reader.js';
+import type { WalEvent } from './wal-event.js';
 import type { LogSettings } from './wal-options.js';
 import type { WalStatus } from './wal-status.js';
 
@@ -65,6 +67,9 @@ export class Log {
   private failure: WalError | undefined;
   private readonly cutBytes: number;
   private bufferSpaceCallbacks: (() => void)[] = [];
+  private failedSnapshots = 0;
+  private reported: LogCondition;
+  private onCondition: (condition: LogCondition) => void = () => undefined;
 
   constructor(settings: LogSettings, store: OpenedStore, blobs: BlobStore) {
     this.settings = settings;
@@ -78,15 +83,20 @@ export class Log {
       segment: store.active,
       batchBytesMax: settings.batchBytesMax,
     });
-    this.engine = new LogEngine(settings, {
-      committer: this.committer,
-      blobs,
-      store,
-      onBufferSpace: () => this.notifyBufferSpace(),
-      onFatal: (error) => this.fail(error),
-      onScrubDue: (done) => this.scrub(() => done()),
-    });
+    this.engine = new LogEngine(
+      { ...settings, onEvent: (event) => this.onEngineEvent(event) },
+      {
+        committer: this.committer,
+        blobs,
+        store,
+        onBufferSpace: () => this.notifyBufferSpace(),
+        onFatal: (error) => this.fail(error),
+        onChanged: () => this.reportCondition(),
+        onScrubDue: (done) => this.scrub(() => done()),
+      },
+    );
     this.reader = new LogReader(settings.storage, settings.host, this.engine.manifestFile, this.committer);
+    this.reported = this.condition;
     this.reportRecovery(store);
     this.engine.start();
   }
@@ -153,6 +163,21 @@ export class Log {
     const { diskSpace, commitLoop } = this.engine;
     if (diskSpace.low !== undefined) return diskSpace.low;
     return commitLoop.slowWriteMs > SLOW_REFUSE_MS ? new WalDiskSlowError(commitLoop.slowWriteMs) : undefined;
+  }
+
+  /** Its condition as of now. */
+  get condition(): LogCondition {
+    const refusal = this.refusal();
+    const isLow = refusal instanceof WalDiskLowError;
+    const isSlow = refusal instanceof WalDiskSlowError;
+    const { sealedBytes } = this.engine.status();
+    const { cutBytes, failedSnapshots } = this;
+    return { disk: isLow ? 'low' : isSlow ? 'slow' : 'ok', sealedBytes, cutBytes, failedSnapshots };
+  }
+
+  /** Calls with every condition that differs from the one before. The latest call replaces earlier ones. */
+  watchCondition(run: (condition: LogCondition) => void): void {
+    this.onCondition = run;
   }
 
   /** Calls once when the buffer may have space again after FULL. */
@@ -288,6 +313,20 @@ export class Log {
     }
     if (store.snapshotFallback !== undefined)
       onEvent({ kind: 'snapshot-fallback', reason: store.snapshotFallback });
+  }
+
+  private onEngineEvent(event: WalEvent): void {
+    if (event.kind === 'snapshot-failed') this.failedSnapshots = event.consecutiveFailures;
+    else if (event.kind === 'snapshot-made') this.failedSnapshots = 0;
+    this.settings.onEvent(event);
+    this.reportCondition();
+  }
+
+  private reportCondition(): void {
+    const { condition } = this;
+    if (this.state !== 'open' || isSameCondition(condition, this.reported)) return;
+    this.reported = condition;
+    this.onCondition(condition);
   }
 
   /** A full disk does not end the log; any other error does. */

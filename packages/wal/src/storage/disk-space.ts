@@ -54,8 +54,9 @@ export class DiskSpace {
   }
 
   private mark(low: WalDiskLowError, freeBytes: number | undefined, errno: string | undefined): void {
-    if (this.lowError === undefined) this.options.onEvent({ kind: 'disk-low', freeBytes, errno });
+    const isNew = this.lowError === undefined;
     this.lowError = low;
+    if (isNew) this.options.onEvent({ kind: 'disk-low', freeBytes, errno });
   }
 
   private clear(): void {

@@ -1,6 +1,15 @@
 // timeout: 60s
 import { nodeHost as coreHost, createSystem, defineActor, type Host } from '@troupe/core';
-import { type DurableWrite, type Log, openLog, openWal, WalActor, WalIoError } from '@troupe/wal';
+import {
+  type DurableWrite,
+  type Log,
+  type LogCondition,
+  openLog,
+  openWal,
+  type SnapshotBuilder,
+  WalActor,
+  WalIoError,
+} from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -212,6 +221,40 @@ actor('an actor that is killed while its log opens closes the log', async () => 
   assert.not.ok(storage.disk.isLocked, 'the log is closed');
   const again = system.spawn(WalActor, { args: { storage, ...SMALL } });
   assert.is(await again.ask.append(Buffer.from('one')), 1);
+});
+
+actor('a watcher is told the condition of the log at once and at every change, by messages', async () => {
+  await using directory = await tempDirectory();
+  await using system = createSystem({ name: 'test' });
+  const told: string[] = [];
+  let onTold = (): void => undefined;
+  const Watcher = defineActor('watcher', {
+    state: () => ({}),
+    handlers: {
+      logChanged(_ctx, { disk, failedSnapshots }: LogCondition) {
+        told.push(`${disk} ${failedSnapshots}`);
+        onTold();
+      },
+    },
+  });
+  const nextTold = (): Promise<void> =>
+    new Promise((resolve) => {
+      onTold = () => resolve();
+    });
+  const snapshotBuilder: SnapshotBuilder = {
+    build: (_request, done) => done(new Error('no snapshot'), undefined as never),
+  };
+  const args = { dir: directory.path, freeBytesSoft: 0, snapshotBuilder };
+  const first = nextTold();
+  const log = system.spawn(WalActor, { args });
+  log.tell.watch(system.spawn(Watcher));
+  await first;
+  assert.equal(told, ['ok 0']);
+  await log.ask.append(Buffer.from('one'));
+  const second = nextTold();
+  await log.ask.snapshot().catch(() => undefined);
+  await second;
+  assert.is(told.at(-1), 'ok 1');
 });
 
 actor.run();

@@ -135,6 +135,10 @@ lifecycle('a failed sync calls `onFatal`, exits with 74 and acknowledges no reco
 lifecycle('on a full disk appends are refused with ERR_WAL_DISK_LOW until there is space again', () => {
   const harness = new LogHarness();
   const log = harness.open();
+  const disks: string[] = [];
+  log.watchCondition(({ disk }) => {
+    if (disk !== disks.at(-1)) disks.push(disk);
+  });
   harness.settle();
   harness.storage.disk.capacityBytes = harness.storage.disk.usedBytes + 2_000;
   let acked = 0;
@@ -159,6 +163,7 @@ lifecycle('on a full disk appends are refused with ERR_WAL_DISK_LOW until there 
     harness.events.map(({ kind }) => kind),
     ['disk-low', 'disk-ok'],
   );
+  assert.equal(disks.slice(-2), ['low', 'ok']);
 });
 
 lifecycle(

@@ -1,5 +1,6 @@
 import type { AdminAnswer } from '../../protocol/admin-messages.js';
 import type { ClientHello, ClientMessage, JobOutcome, Receipt } from '../../protocol/client-messages.js';
+import type { StreamItem } from '../../protocol/stream-messages.js';
 
 /** The effects of a client by name: on its session, and on its callers, who are known by numbers. */
 export interface ClientEffects {
@@ -15,6 +16,8 @@ export interface ClientEffects {
   received(call: number, receipt: Receipt): void;
   /** The job that the call waits for has ended. */
   jobEnded(call: number, outcome: JobOutcome): void;
+  /** Items for a reader. */
+  streamed(reader: number, items: readonly StreamItem[]): void;
   answered(call: number, answer: RequestAnswer): void;
   /** The client has ended: so has every call. No effect follows. */
   ended(error: Error): void;

@@ -4,9 +4,12 @@ import { EMPTY_PAYLOAD } from '../../job/payload.js';
 import type { StoredPayload } from '../../job/stored-payload.js';
 import { ClientClosedError, LeaderChangedError, SessionRefusedError } from '../../jobs-error.js';
 import type { ClientMessage, Receipt, ToClient } from '../../protocol/client-messages.js';
+import { JOB_FEATURES, JOB_PROTOCOL } from '../../protocol/job-protocol.js';
+import type { ReadStream, StreamConsumed } from '../../protocol/stream-messages.js';
 import { AwaitedOutcomes } from './awaited-outcomes.js';
 import type { ClientEffects } from './client-effects.js';
 import { type CallRequest, PendingRequests } from './pending-requests.js';
+import { StreamReaders } from './stream-readers.js';
 import type { SubmitDraft } from './submit-draft.js';
 import { SubmitWindow } from './submit-window.js';
 
@@ -40,6 +43,7 @@ export class ClientMachine {
   private readonly window = new SubmitWindow((draft, receipt) => this.received(draft, receipt));
   private readonly outcomes: AwaitedOutcomes;
   private readonly requests: PendingRequests;
+  private readonly readers: StreamReaders;
   private readonly policies = new Map<number, JobPolicy>();
   /** Definitions that the leader had no room for: repeated with the next submit. */
   private readonly refusedRefs = new Set<number>();
@@ -52,6 +56,7 @@ export class ClientMachine {
     this.effects = setup.effects;
     this.tag = setup.tag ?? '';
     this.outcomes = new AwaitedOutcomes(setup.effects);
+    this.readers = new StreamReaders((message) => this.write(message), setup.effects);
     this.requests = new PendingRequests((message) => this.write(message), setup.effects);
   }
 
@@ -59,7 +64,7 @@ export class ClientMachine {
     if (this.isEnded) return;
     const { client, token } = this.setup;
     this.isConnected = false;
-    this.effects.open({ client, token });
+    this.effects.open({ protocol: JOB_PROTOCOL, features: JOB_FEATURES, client, token });
   }
 
   disconnected(): void {
@@ -103,6 +108,18 @@ export class ClientMachine {
     this.requests.remove(call);
   }
 
+  readStream(request: ReadStream): void {
+    this.readers.read(request);
+  }
+
+  streamConsumed(position: StreamConsumed): void {
+    this.readers.consumed(position);
+  }
+
+  stopStream(reader: number): void {
+    this.readers.stop(reader);
+  }
+
   fromLeader(message: ToClient): void {
     if (this.isEnded) return;
     switch (message.kind) {
@@ -111,6 +128,8 @@ export class ClientMachine {
         return this.flush();
       case 'outcomes':
         return this.outcomes.settleAll(message.items);
+      case 'stream_items':
+        return this.readers.received(message);
       case 'answer':
         return this.requests.answered(message.call, message.answer);
       case 'welcome':
@@ -148,10 +167,10 @@ export class ClientMachine {
     this.effects.received(draft.call, receipt);
   }
 
-  /** A replaced session starts again; a malformed one would be malformed again. */
+  /** A replaced session starts again; any other would be refused again. */
   private refused(message: ToClient & { kind: 'refused' }): void {
     this.isConnected = false;
-    if (message.code === 'ERR_SESSION_MALFORMED')
+    if (message.code !== 'ERR_SESSION_REPLACED')
       return this.end(new SessionRefusedError(message.code, message.problem));
     this.effects.requestSession();
   }
@@ -162,6 +181,7 @@ export class ClientMachine {
     this.isConnected = false;
     this.outcomes.clear();
     this.requests.clear();
+    this.readers.clear();
     this.effects.ended(error);
   }
 
@@ -183,6 +203,7 @@ export class ClientMachine {
     const jobs = this.outcomes.jobs();
     if (jobs.length > 0) this.write({ kind: 'await', jobs });
     this.requests.repeat();
+    this.readers.welcomed({ canStream: message.features?.includes('streams') === true });
   }
 
   private repeatDefinition(ref: number): void {

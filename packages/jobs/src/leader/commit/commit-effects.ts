@@ -5,6 +5,7 @@ import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaderJob, LeaderParts, Session } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
+import type { StreamTable } from '../streams/stream-table.js';
 import type { SubmitProcessor } from '../submit/submit-processor.js';
 import { notifyWaiters } from './outcome-waiters.js';
 
@@ -13,6 +14,7 @@ interface Parts {
   readonly attempts: AttemptLifecycle;
   readonly admin: AdminApi;
   readonly sessions: SessionRegistry;
+  readonly streams: StreamTable;
 }
 
 /**
@@ -47,10 +49,11 @@ export class CommitEffects {
       case 'enqueue_all':
         return submits.enqueuedAll(record, from as ClientSession, tag, lsn);
       case 'assign':
+        this.parts.streams.assigned(applied as LeaderJob, record.attempt);
         return attempts.assigned(record, applied as LeaderJob);
       case 'ack': {
         const job = this.endAttempt(record, applied as LeaderJob);
-        notifyWaiters(context, job);
+        this.ended(job);
         const sinceSubmitMs = record.at - job.at;
         return context.observe?.({ kind: 'completed', job: job.no, exec: job.policy.exec, sinceSubmitMs });
       }
@@ -60,7 +63,7 @@ export class CommitEffects {
       case 'release':
         return context.queues.addFirst(this.endAttempt(record, applied as LeaderJob), context.recordTime);
       case 'dlq':
-        return notifyWaiters(context, this.endAttempt(record, applied as LeaderJob));
+        return this.ended(this.endAttempt(record, applied as LeaderJob));
       case 'cancel':
         return this.cancelled(applied as LeaderJob, from as ClientSession, tag);
       case 'redrive':
@@ -80,6 +83,11 @@ export class CommitEffects {
     }
   }
 
+  private ended(job: LeaderJob): void {
+    notifyWaiters(this.context, job);
+    if (job.policy.streaming !== undefined) this.parts.streams.jobEnded(job);
+  }
+
   private endAttempt(record: { readonly attempt: number }, job: LeaderJob): LeaderJob {
     this.parts.attempts.endLease(job, record.attempt);
     return job;
@@ -94,7 +102,7 @@ export class CommitEffects {
       context.markDirty(lease.session);
     }
     this.parts.attempts.endLease(job, job.attempt);
-    notifyWaiters(context, job);
+    this.ended(job);
     this.parts.admin.answer(session, call, { kind: 'cancelled', state: job.state });
     context.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.exec });
   }

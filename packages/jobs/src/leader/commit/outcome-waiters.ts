@@ -51,7 +51,7 @@ function addWaiter(job: LeaderJob, session: ClientSession): void {
   job.waiters = open.length === 0 ? session : [...open, session];
 }
 
-function outcomeOf(job: LeaderJob): JobOutcome {
+export function outcomeOf(job: LeaderJob): JobOutcome {
   return {
     job: job.no,
     state: job.state as JobOutcome['state'],
@@ -61,6 +61,6 @@ function outcomeOf(job: LeaderJob): JobOutcome {
   };
 }
 
-function unknownOutcome(job: number): JobOutcome {
+export function unknownOutcome(job: number): JobOutcome {
   return { job, state: 'unknown', result: undefined, reason: '', failure: undefined };
 }

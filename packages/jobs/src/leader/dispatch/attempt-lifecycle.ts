@@ -97,6 +97,7 @@ export class AttemptLifecycle {
       client: job.client,
       runMs: policy.limits.runMs,
       outputBytes: policy.limits.outputBytes,
+      streaming: policy.streaming !== undefined,
     });
     this.context.markDirty(session);
     const waitedMs = record.at - Math.max(job.at, job.dueAt);

@@ -1,8 +1,15 @@
 import type { Ring } from '../../collections/ring.js';
 import type { Job } from '../../ledger/jobs/job.js';
 import type { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
-import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../../protocol/client-messages.js';
+import type {
+  ClientMessage,
+  JobOutcome,
+  Receipt,
+  Refusal,
+  ToClient,
+} from '../../protocol/client-messages.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
+import type { StreamReader } from '../streams/stream-reader.js';
 import { type Numbering, UNNUMBERED } from '../submit/uncommitted-jobs.js';
 
 /** The way to a client: a connection, or an actor of the same process. */
@@ -24,10 +31,10 @@ export class ClientSession {
   readonly token: string;
   /** Policies by the number under which the client defined them. */
   readonly policies = new Map<number, StoredPolicy>();
-  /** Definitions whose group this client may not submit to. */
-  readonly forbiddenDefinitions = new Set<number>();
-  /** Definitions for which there was no room when they were announced. */
-  readonly refusedDefinitions = new Set<number>();
+  /** Definitions that were not taken: not allowed, not supported, or no room when they were announced. */
+  readonly refusedDefinitions = new Map<number, Refusal>();
+  /** Its readers of streams, by the client's numbers. */
+  readonly readers = new Map<number, StreamReader>();
   numbering: Numbering = UNNUMBERED;
   closed = false;
   /** Slices of a long list, and the messages behind it. */

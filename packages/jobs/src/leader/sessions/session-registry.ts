@@ -3,6 +3,7 @@ import { policyProblem } from '../../job/job-policy.js';
 import type { SessionRefusalCode } from '../../jobs-error.js';
 import { isPlainName } from '../../option-check.js';
 import type { ClientHello, ClientMessage } from '../../protocol/client-messages.js';
+import { JOB_FEATURES, JOB_PROTOCOL, type ProtocolOffer } from '../../protocol/job-protocol.js';
 import { BATCH_JOBS_MAX } from '../../protocol/run-time-estimate.js';
 import type { WorkerHello, WorkerMessage } from '../../protocol/worker-messages.js';
 import type { AdminApi } from '../admin/admin-api.js';
@@ -10,11 +11,16 @@ import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { LeaderParts } from '../leader-context.js';
+import type { StreamTable } from '../streams/stream-table.js';
 import { PolicyRegistry } from '../submit/policy-registry.js';
 import type { ProducerRegistry } from '../submit/producer-registry.js';
+import { RETRY_AFTER_MS, refusal } from '../submit/refusal.js';
 import { type ClientPort, ClientSession } from './client-session.js';
 import { type WorkerPort, WorkerSession } from './worker-session.js';
 
+const OFFER: ProtocolOffer = { protocol: JOB_PROTOCOL, features: JOB_FEATURES };
+const FORBIDDEN_GROUP = refusal('ERR_FORBIDDEN', 'this client may not submit to the group of the job', 0);
+const POLICIES_FULL = refusal('ERR_POLICIES_FULL', 'no room for another job definition', RETRY_AFTER_MS);
 const SLOTS_MAX = 65_536;
 /** Definitions one session may announce. */
 const DEFINITIONS_MAX = 4_096;
@@ -31,22 +37,30 @@ export class SessionRegistry {
   private readonly leaseWatch: LeaseWatch;
   readonly policies: PolicyRegistry;
   private readonly producers: ProducerRegistry;
+  private readonly streams: StreamTable;
 
   constructor(
     context: SessionRegistry['context'],
     attempts: AttemptLifecycle,
     leaseWatch: LeaseWatch,
     producers: ProducerRegistry,
+    streams: StreamTable,
   ) {
     this.context = context;
     this.attempts = attempts;
     this.leaseWatch = leaseWatch;
     this.producers = producers;
+    this.streams = streams;
     this.policies = new PolicyRegistry(context);
   }
 
   openClient(hello: ClientHello, port: ClientPort): ClientSession {
     const session = new ClientSession(hello.client, hello.token, port);
+    const other = versionProblem(hello);
+    if (other !== undefined) {
+      this.refuse(session, 'ERR_SESSION_VERSION', other);
+      return session;
+    }
     if (!isPlainName(hello.client) || !isPlainName(hello.token)) {
       const problem = 'client name and token must be 1 to 128 plain characters';
       this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
@@ -54,7 +68,8 @@ export class SessionRegistry {
     }
     this.producers.resume(session);
     const { outstandingMax, payloadBytesMax } = this.context.limits;
-    session.add({ kind: 'welcome', tag: this.context.ledger.tag, outstandingMax, payloadBytesMax });
+    const { tag } = this.context.ledger;
+    session.add({ kind: 'welcome', ...OFFER, tag, outstandingMax, payloadBytesMax });
     this.context.markDirty(session);
     return session;
   }
@@ -77,6 +92,11 @@ export class SessionRegistry {
   openWorker(hello: WorkerHello, port: WorkerPort): WorkerSession {
     const { context } = this;
     const session = new WorkerSession(hello, port, context.leaseTime);
+    const other = versionProblem(hello);
+    if (other !== undefined) {
+      this.refuse(session, 'ERR_SESSION_VERSION', other);
+      return session;
+    }
     const problem = helloProblem(hello) ?? groupProblem(hello, port);
     if (problem !== undefined) {
       this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
@@ -89,8 +109,10 @@ export class SessionRegistry {
       session.heartbeat = before.heartbeat;
     }
     this.expireOlderIncarnations(session);
-    session.add({ kind: 'welcome', tag: context.ledger.tag, heartbeatMs: context.times.heartbeatMs });
+    const { heartbeatMs } = context.times;
+    session.add({ kind: 'welcome', ...OFFER, tag: context.ledger.tag, heartbeatMs });
     this.attempts.claim(session, before, hello.held);
+    this.streams.reclaimed(session);
     context.fleet.add(session);
     context.observe?.({ kind: 'worker', worker: session.name, liveness: 'joined' });
     return session;
@@ -134,6 +156,7 @@ export class SessionRegistry {
 
   clientClosed(session: ClientSession): void {
     session.closed = true;
+    this.streams.sessionClosed(session);
     this.policies.sessionClosed(session);
   }
 
@@ -146,6 +169,12 @@ export class SessionRegistry {
         return;
       case 'call':
         return admin.serve(session, message.call, message.request);
+      case 'read_stream':
+        return this.streams.read(session, message);
+      case 'stream_consumed':
+        return this.streams.consumed(session, message);
+      case 'stop_stream':
+        return this.streams.remove(session, message.reader);
       case 'heartbeat':
         session.answerHeartbeat();
         return this.context.markDirty(session);
@@ -159,20 +188,16 @@ export class SessionRegistry {
 
   private define(session: ClientSession, message: ClientMessage & { kind: 'define' }): void {
     const { ref, policy } = message;
-    if (
-      session.policies.size + session.forbiddenDefinitions.size >= DEFINITIONS_MAX &&
-      !session.policies.has(ref)
-    ) {
+    const { policies, refusedDefinitions } = session;
+    const isNew = !policies.has(ref) && !refusedDefinitions.has(ref);
+    if (isNew && policies.size + refusedDefinitions.size >= DEFINITIONS_MAX)
       return this.refuse(session, 'ERR_SESSION_MALFORMED', `more than ${DEFINITIONS_MAX} job definitions`);
-    }
-    if (!session.permitsSubmit(policy.group)) {
-      session.forbiddenDefinitions.add(ref);
-      return;
-    }
-    const problem = policyProblem(policy);
-    if (problem !== undefined) return this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
-    if (this.policies.define(session, ref, policy)) session.refusedDefinitions.delete(ref);
-    else session.refusedDefinitions.add(ref);
+    const problem = 'problem' in policy ? policy.problem : policyProblem(policy);
+    if ('problem' in policy || problem !== undefined)
+      refusedDefinitions.set(ref, refusal('ERR_EXEC_UNSUPPORTED', `this leader cannot: ${problem}`, 0));
+    else if (!session.permitsSubmit(policy.group)) refusedDefinitions.set(ref, FORBIDDEN_GROUP);
+    else if (!this.policies.define(session, ref, policy)) refusedDefinitions.set(ref, POLICIES_FULL);
+    else refusedDefinitions.delete(ref);
   }
 
   fromWorker(session: WorkerSession, message: WorkerMessage): void {
@@ -198,6 +223,8 @@ export class SessionRegistry {
         }
         break;
       }
+      case 'chunks':
+        return this.streams.take(session, message.items);
       case 'drain':
         session.draining = true;
         this.context.markDirty(session);
@@ -215,6 +242,12 @@ export class SessionRegistry {
     else this.workerLost(session);
     if (!isWritten) this.context.markDirty(session);
   }
+}
+
+function versionProblem({ protocol = JOB_PROTOCOL }: ProtocolOffer): string | undefined {
+  return protocol === JOB_PROTOCOL
+    ? undefined
+    : `job protocol ${protocol}; this leader has version ${JOB_PROTOCOL}`;
 }
 
 /** The totals may not grant more than the worker's slots and one batch beyond (ADR 0410). */

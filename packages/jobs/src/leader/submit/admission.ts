@@ -49,10 +49,8 @@ export function admit(
   if (problem !== undefined) return refuse('ERR_MESSAGE_MALFORMED', problem, 0);
   const policy = session.policies.get(item.ref);
   if (policy === undefined) {
-    if (session.forbiddenDefinitions.has(item.ref))
-      return refuse('ERR_FORBIDDEN', 'this client may not submit to the group of the job', 0);
-    if (session.refusedDefinitions.has(item.ref))
-      return refuse('ERR_POLICIES_FULL', 'no room for another job definition', RETRY_AFTER_MS);
+    const refused = session.refusedDefinitions.get(item.ref);
+    if (refused !== undefined) return { verdict: 'refuse', refusal: refused };
     return refuse('ERR_EXEC_UNKNOWN', `no job definition was announced as ${item.ref}`, 0);
   }
   if (item.payload.length > limits.payloadBytesMax) {

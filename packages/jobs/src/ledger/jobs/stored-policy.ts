@@ -9,10 +9,11 @@ export class StoredPolicy implements JobPolicy {
   readonly leaseMs: number;
   readonly limits: JobPolicy['limits'];
   readonly keep: JobPolicy['keep'];
+  readonly streaming: JobPolicy['streaming'];
   /** The number of jobs in the ledger that refer to it, ended ones included. */
   jobs = 0;
 
-  constructor(no: number, { exec, group, retry, leaseMs, limits, keep }: JobPolicy) {
+  constructor(no: number, { exec, group, retry, leaseMs, limits, keep, streaming }: JobPolicy) {
     this.no = no;
     this.exec = exec;
     this.group = group;
@@ -20,10 +21,12 @@ export class StoredPolicy implements JobPolicy {
     this.leaseMs = leaseMs;
     this.limits = limits;
     this.keep = keep;
+    this.streaming = streaming;
   }
 
   toJSON(): JobPolicy {
-    const { exec, group, retry, leaseMs, limits, keep } = this;
-    return { exec, group, retry, leaseMs, limits, keep };
+    const { exec, group, retry, leaseMs, limits, keep, streaming } = this;
+    const policy = { exec, group, retry, leaseMs, limits, keep };
+    return streaming === undefined ? policy : { ...policy, streaming };
   }
 }

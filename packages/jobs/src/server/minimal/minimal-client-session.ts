@@ -134,6 +134,7 @@ export const MinimalClientSessionActor: Actor<MinimalClientProtocol, SessionSetu
       heartbeat() {},
       outcomes() {},
       answer() {},
+      stream_items() {},
       notice() {},
       closed(ctx) {
         ctx.state.isOver = true;

@@ -136,6 +136,7 @@ export const MinimalWorkerSessionActor: Actor<MinimalWorkerProtocol, SessionSetu
       renewLeases: (ctx) => report(ctx, []),
       refused: (ctx) => ctx.state.connection.close(),
       acknowledged() {},
+      stream_windows() {},
       stale() {},
       abort() {},
       heartbeat() {},

@@ -32,3 +32,8 @@ export function failed(
 export function released(attempt: Attempt): AttemptEnd {
   return { outcome: 'released', job: attempt.job, attempt: attempt.number };
 }
+
+export function noHandler(attempt: Attempt): AttemptEnd {
+  const message = `worker has no handler for ${attempt.exec}`;
+  return failed(attempt, 'failed', { name: 'NoHandler', message });
+}

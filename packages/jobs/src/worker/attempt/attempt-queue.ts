@@ -8,28 +8,43 @@ import type { Attempt } from './attempt.js';
  */
 export const QUEUED_MS_MAX = 20;
 
+/** For a thread instead of a slot: some times what a thread needs to start. */
+export const QUEUED_FOR_THREAD_MS_MAX = 200;
+
 /** Attempts that wait for a slot, oldest first (ADR 0410). */
 export class AttemptQueue {
   private readonly timers: JobsTimers;
+  private readonly queuedMsMax: number;
   private readonly onOverdue: (attempt: Attempt) => void;
   private waiting = new Ring<Attempt>();
   private timer: JobsTimer | undefined = undefined;
 
   /** `onOverdue`: it has waited for as long as it may, and is no longer in the queue. */
-  constructor(timers: JobsTimers, onOverdue: (attempt: Attempt) => void) {
+  constructor(timers: JobsTimers, queuedMsMax: number, onOverdue: (attempt: Attempt) => void) {
     this.timers = timers;
+    this.queuedMsMax = queuedMsMax;
     this.onOverdue = onOverdue;
   }
 
   push(attempt: Attempt): void {
     this.waiting.push(attempt);
-    this.timer ??= this.checkIn(QUEUED_MS_MAX);
+    this.timer ??= this.checkIn(this.queuedMsMax);
   }
 
   /** The next that has not ended in the queue. */
+  peek(): Attempt | undefined {
+    let attempt = this.waiting.peek();
+    while (attempt?.isOver === true) {
+      this.waiting.shift();
+      attempt = this.waiting.peek();
+    }
+    return attempt;
+  }
+
+  /** Takes it out. */
   shift(): Attempt | undefined {
-    let attempt = this.waiting.shift();
-    while (attempt?.isOver === true) attempt = this.waiting.shift();
+    const attempt = this.peek();
+    if (attempt !== undefined) this.waiting.shift();
     return attempt;
   }
 
@@ -49,7 +64,7 @@ export class AttemptQueue {
   private check(): void {
     const now = this.timers.now();
     for (let first = this.waiting.peek(); first !== undefined; first = this.waiting.peek()) {
-      const restMs = first.since + QUEUED_MS_MAX - now;
+      const restMs = first.since + this.queuedMsMax - now;
       if (restMs > 0) {
         this.timer = this.checkIn(restMs);
         return;

@@ -2,6 +2,7 @@ import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
 import type { AbortReason } from '../../jobs-error.js';
 import { AttemptAbortedError } from '../../jobs-error.js';
 import type { Assignment } from '../../protocol/worker-messages.js';
+import { ChunkSender } from '../stream/chunk-sender.js';
 
 /** One assignment in this worker, from its arrival to its end. */
 export class Attempt {
@@ -12,6 +13,8 @@ export class Attempt {
   readonly runMs: number;
   readonly outputBytes: number;
   readonly payloadBytes: number;
+  /** Undefined where its chunks have no readers. */
+  readonly stream: ChunkSender | undefined;
   isOver = false;
   hasBegun = false;
   /** Its handler has returned a promise that is not settled. */
@@ -21,7 +24,7 @@ export class Attempt {
   /** The end of its run time. */
   deadline = Number.POSITIVE_INFINITY;
   aborted: AbortReason | undefined = undefined;
-  private abortDetail = '';
+  abortDetail = '';
   private payload: Payload;
   private controller: AbortController | undefined = undefined;
 
@@ -35,6 +38,8 @@ export class Attempt {
     this.payload = assignment.payload;
     this.payloadBytes = assignment.payload.length;
     this.since = now;
+    this.stream =
+      assignment.streaming === true ? new ChunkSender(assignment.job, assignment.attempt) : undefined;
   }
 
   begin(now: number): void {
@@ -48,6 +53,12 @@ export class Attempt {
     const { payload } = this;
     this.payload = EMPTY_PAYLOAD;
     return payload;
+  }
+
+  /** Once, for a handler on another thread. */
+  takeAssignment(): Assignment {
+    const { job, number, exec, client, runMs, outputBytes } = this;
+    return { job, attempt: number, exec, client, runMs, outputBytes, payload: this.takePayload() };
   }
 
   /** Made at its first use: most handlers never read it, and it costs more than a small job. */

@@ -2,8 +2,10 @@
 
 import { type Payload, payloadOfValue, payloadValue } from '../../job/payload.js';
 import { validateBySchema } from '../../job/validate-by-schema.js';
+import { NonRetryableError } from '../../jobs-error.js';
 import type { AttemptEnd } from '../../protocol/worker-messages.js';
 import type { AttemptContext, HandledJob } from '../handler.js';
+import { pumpChunks } from '../stream/pump-chunks.js';
 import type { Attempt } from './attempt.js';
 import { failed, failureOf, isFinal, released } from './attempt-end.js';
 
@@ -40,7 +42,23 @@ export function runAttempt(
 function callHandler(attempt: Attempt, { job, run }: HandledJob, context: AttemptContext): unknown {
   const value = payloadValue(attempt.takePayload());
   const input = validateBySchema(job.exec, 'input', job.input, value);
+  if (job.chunk !== undefined) return runStream(attempt, job, async () => run(await input, context));
+  if (attempt.stream !== undefined) throw new NonRetryableError(`the handler of ${job.exec} does not stream`);
   return input instanceof Promise ? input.then((checked) => run(checked, context)) : run(input, context);
+}
+
+/** A handler of a job with chunks is an async generator, or a function with one output and no chunk. */
+async function runStream(
+  attempt: Attempt,
+  job: HandledJob['job'],
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  const output = await run();
+  return isAsyncIterable(output) ? pumpChunks(attempt, job, output[Symbol.asyncIterator]()) : output;
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
 /** The checked output is not used: the raw one travels, and the caller's schema transforms it once. */

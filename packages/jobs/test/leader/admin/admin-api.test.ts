@@ -30,7 +30,7 @@ admin('an overview reports when submits are refused because disk space is low', 
     return answer?.kind === 'overview' && answer.overview.diskLow;
   };
   assert.is(isDiskLow(), false);
-  harness.diskLow = true;
+  harness.disk('low');
   assert.is(isDiskLow(), true);
   client.submit('1');
   assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_DISK_LOW');
@@ -46,14 +46,14 @@ interface RefusingCase {
 const REFUSING: Readonly<Record<string, RefusingCase>> = {
   'low disk': {
     arrange: (harness) => {
-      harness.diskLow = true;
+      harness.disk('low');
     },
     code: 'ERR_DISK_LOW',
     problem: /nearly full/,
   },
   'slow disk': {
     arrange: (harness) => {
-      harness.diskSlow = true;
+      harness.disk('slow');
     },
     code: 'ERR_DISK_SLOW',
     problem: /too slowly/,

@@ -4,6 +4,9 @@ import * as assert from 'uvu/assert';
 import { policyOf } from '../../ledger/random-records.js';
 import { LeaderHarness, nth } from '../leader-harness.js';
 
+/** Definitions that one session may announce; one more ends it. */
+const DEFINITIONS_MAX = 4_096;
+
 const sessions = suite('session without room');
 
 sessions('receipts and answers wait in the session and are written when it is writable, in order', () => {
@@ -159,7 +162,8 @@ sessions('a refusal without room is written as soon as there is, and nothing els
   client.received.length = 0;
   client.isFull = true;
   client.submit('a');
-  client.write({ kind: 'define', ref: 2, policy: policyOf('', { doneMs: 1, deadMs: 1 }) });
+  const policy = policyOf('x', { doneMs: 1, deadMs: 1 });
+  for (let ref = 2; ref <= DEFINITIONS_MAX + 1; ref += 1) client.write({ kind: 'define', ref, policy });
   client.isFull = false;
   harness.advance(100);
   assert.equal(

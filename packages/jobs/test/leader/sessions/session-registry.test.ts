@@ -52,26 +52,27 @@ registries('a malformed worker message ends its session with a code', () => {
   }
 });
 
-registries('a policy that `defineJob` would refuse ends the session', () => {
-  const good = policyOf('one');
-  const odd = [
-    { ...good, exec: 'a..b' },
-    { ...good, group: 'a.b' },
-    { ...good, leaseMs: -1 },
-    { ...good, retry: { ...good.retry, attempts: 0 } },
-    { ...good, retry: { ...good.retry, backoff: 'wild' as 'linear' } },
-    { ...good, limits: { ...good.limits, runMs: Number.NaN } },
-  ];
-  for (const policy of odd) {
-    const harness = new LeaderHarness();
-    const client = new FakeClient(harness, 'ann', 't1', policy);
-    assert.ok(
-      client.received.some((message) => message.kind === 'refused'),
-      JSON.stringify(policy),
-    );
-    assert.is(harness.leader.ledger.policies.size, 0);
-  }
-});
+registries(
+  'a policy that `defineJob` would refuse is refused with its submits, and the session goes on',
+  () => {
+    const good = policyOf('one');
+    const odd = [
+      { ...good, exec: 'a..b' },
+      { ...good, group: 'a.b' },
+      { ...good, leaseMs: -1 },
+      { ...good, retry: { ...good.retry, attempts: 0 } },
+      { ...good, retry: { ...good.retry, backoff: 'wild' as 'linear' } },
+      { ...good, limits: { ...good.limits, runMs: Number.NaN } },
+    ];
+    for (const policy of odd) {
+      const harness = new LeaderHarness();
+      const client = new FakeClient(harness, 'ann', 't1', policy);
+      assert.is(client.submit('x')?.refusal?.code, 'ERR_EXEC_UNSUPPORTED', JSON.stringify(policy));
+      assert.not(client.received.some((message) => message.kind === 'refused'));
+      assert.is(harness.leader.ledger.policies.size, 0);
+    }
+  },
+);
 
 registries('a session with too many definitions is ended', () => {
   const harness = new LeaderHarness();

@@ -9,7 +9,9 @@ const queues = suite('attempt queue');
 class QueueRig {
   readonly time = new ManualTime();
   readonly overdue: number[] = [];
-  readonly queue = new AttemptQueue(this.time.host, (attempt) => this.overdue.push(attempt.job));
+  readonly queue = new AttemptQueue(this.time.host, QUEUED_MS_MAX, (attempt) =>
+    this.overdue.push(attempt.job),
+  );
 
   push(job: number): Attempt {
     const rest = { exec: 'some.job', payload: '1', client: 'c', runMs: 1_000, outputBytes: 1_000 };

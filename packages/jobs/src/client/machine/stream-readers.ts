@@ -1,0 +1,75 @@
+import type { ClientMessage } from '../../protocol/client-messages.js';
+import type {
+  ReadStream,
+  StreamConsumed,
+  StreamItem,
+  StreamItems,
+  StreamPosition,
+} from '../../protocol/stream-messages.js';
+import type { ClientEffects } from './client-effects.js';
+
+/** The readers of a client. Each knows its place, so that a new session goes on where the last one ended. */
+export class StreamReaders {
+  private readonly readers = new Map<number, ReadStream>();
+  private readonly write: (message: ClientMessage) => void;
+  private readonly effects: Pick<ClientEffects, 'streamed'>;
+  /** Before the first session the request waits for the welcome. */
+  private canStream = true;
+
+  constructor(write: (message: ClientMessage) => void, effects: Pick<ClientEffects, 'streamed'>) {
+    this.write = write;
+    this.effects = effects;
+  }
+
+  read(request: ReadStream): void {
+    this.readers.set(request.reader, request);
+    this.request(request);
+  }
+
+  consumed(position: StreamConsumed): void {
+    if (this.readers.has(position.reader)) this.write({ kind: 'stream_consumed', ...position });
+  }
+
+  stop(reader: number): void {
+    if (this.readers.delete(reader)) this.write({ kind: 'stop_stream', reader });
+  }
+
+  received({ reader, items }: StreamItems): void {
+    const known = this.readers.get(reader);
+    if (known === undefined) return;
+    const last = items.at(-1);
+    if (last?.kind === 'end' || last?.kind === 'refused') this.readers.delete(reader);
+    else if (last !== undefined) this.readers.set(reader, { ...known, ...behind(last, known) });
+    this.effects.streamed(reader, items);
+  }
+
+  /** A new session: the leader has lost its readers with the last one. */
+  welcomed({ canStream }: { readonly canStream: boolean }): void {
+    this.canStream = canStream;
+    for (const request of [...this.readers.values()]) this.request(request);
+  }
+
+  clear(): void {
+    this.readers.clear();
+  }
+
+  private request(request: ReadStream): void {
+    if (this.canStream) return this.write({ kind: 'read_stream', ...request });
+    const problem = 'the leader is of a version without streams';
+    this.received({ reader: request.reader, items: [{ kind: 'refused', problem }] });
+  }
+}
+
+/** The position behind an item. */
+function behind(item: StreamItem, known: StreamPosition): StreamPosition {
+  switch (item.kind) {
+    case 'data':
+      return { attempt: item.attempt, offset: item.offset + 1 };
+    case 'reset':
+      return { attempt: item.attempt, offset: 0 };
+    case 'gap':
+      return { attempt: item.attempt, offset: item.to ?? item.from };
+    default:
+      return known;
+  }
+}

@@ -1,0 +1,47 @@
+import type { StreamItem, StreamPosition } from '../../protocol/stream-messages.js';
+import type { ClientCalls } from '../client-protocol.js';
+import { ItemQueue, READER_WINDOW_BYTES } from './item-queue.js';
+
+/** A stream that a caller reads. */
+export interface OpenReader {
+  readonly items: ItemQueue;
+  stop(): void;
+}
+
+type ReaderCalls = Pick<ClientCalls, 'readStream' | 'streamConsumed' | 'stopStream'>;
+
+/** The readers of a client that have not ended, by number. Effects of the client's actor fill them. */
+export class ReaderTable {
+  private readonly queues = new Map<number, ItemQueue>();
+  private lastReader = 0;
+  private endedBy: Error | undefined = undefined;
+
+  open(calls: ReaderCalls, job: number, position: StreamPosition): OpenReader {
+    this.lastReader += 1;
+    const reader = this.lastReader;
+    const items = new ItemQueue(reader, (consumed) => {
+      if (this.endedBy === undefined) calls.streamConsumed(consumed);
+    });
+    if (this.endedBy !== undefined) items.fail(this.endedBy);
+    else {
+      this.queues.set(reader, items);
+      calls.readStream({ reader, job, ...position, window: READER_WINDOW_BYTES });
+    }
+    return {
+      items,
+      stop: () => {
+        if (this.queues.delete(reader)) calls.stopStream(reader);
+      },
+    };
+  }
+
+  streamed(reader: number, items: readonly StreamItem[]): void {
+    this.queues.get(reader)?.push(items);
+  }
+
+  ended(error: Error): void {
+    this.endedBy ??= error;
+    for (const queue of this.queues.values()) queue.fail(error);
+    this.queues.clear();
+  }
+}

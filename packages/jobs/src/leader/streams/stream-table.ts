@@ -1,0 +1,229 @@
+import type {
+  ReadStream,
+  StreamChunks,
+  StreamConsumed,
+  StreamItem,
+  StreamWindow,
+} from '../../protocol/stream-messages.js';
+import { outcomeOf, unknownOutcome } from '../commit/outcome-waiters.js';
+import type { LeaderJob, LeaderParts } from '../leader-context.js';
+import type { ClientSession } from '../sessions/client-session.js';
+import type { WorkerSession } from '../sessions/worker-session.js';
+import { JobStream } from './job-stream.js';
+import { StreamReader } from './stream-reader.js';
+
+/** Readers of one session. */
+const READERS_MAX = 1_024;
+/** Items of one message to a reader. */
+const ITEMS_PER_MESSAGE = 1_024;
+/** Chunks of all streams. Beyond it ended streams lose theirs, oldest first. */
+const TOTAL_BYTES_MAX = 64 * 1024 * 1024;
+/** The window of a stream while there is no more room for all. */
+const WINDOW_BYTES_LOW = 16 * 1024;
+const SWEPT_PER_TICK = 1_024;
+
+/**
+ * The streams of the jobs that were submitted with `streaming`. Chunks never enter the journal: they go from
+ * the worker's session through a bounded buffer to the readers, and the end of a stream is the durable end of
+ * its job.
+ */
+export class StreamTable {
+  private readonly context: LeaderParts<'ledger' | 'markDirty' | 'recordTime'>;
+  private readonly streams = new Map<number, JobStream>();
+  /** Jobs that have ended, oldest first: their streams go with their results. */
+  private readonly ended = new Set<number>();
+  private readonly dirty = new Set<JobStream>();
+  /** Jobs whose worker needs another window. */
+  private readonly taken = new Set<number>();
+  private readonly windows = new Map<WorkerSession, StreamWindow[]>();
+  private totalBytes = 0;
+
+  constructor(context: StreamTable['context']) {
+    this.context = context;
+  }
+
+  /** Its record is durable: an attempt begins. */
+  assigned(job: LeaderJob, attempt: number): void {
+    const { streaming } = job.policy;
+    if (streaming === undefined) return;
+    const stream = this.streams.get(job.no);
+    if (stream === undefined) {
+      this.streams.set(job.no, new JobStream(streaming, attempt, { isKnown: true }));
+      return;
+    }
+    this.totalBytes -= stream.bytes;
+    stream.restart(attempt);
+    this.ended.delete(job.no);
+    this.dirty.add(stream);
+  }
+
+  /** Only the holder of the running attempt is believed, as with its end. */
+  take(session: WorkerSession, all: readonly StreamChunks[]): void {
+    for (const { job: no, attempt, first, chunks } of all) {
+      const job = this.context.ledger.jobs.get(no);
+      const lease = job?.lease;
+      if (job === undefined || lease?.attempt !== attempt || lease.session.name !== session.name) continue;
+      const stream = this.streamOf(job);
+      if (stream === undefined || stream.attempt !== attempt) continue;
+      const before = stream.bytes;
+      stream.take(first, chunks);
+      this.totalBytes += stream.bytes - before;
+      this.dirty.add(stream);
+      this.taken.add(no);
+    }
+    this.makeRoom();
+  }
+
+  /** The job has ended, and its record is durable. */
+  jobEnded(job: LeaderJob): void {
+    const stream = this.streams.get(job.no);
+    if (stream === undefined) return;
+    stream.outcome = outcomeOf(job);
+    this.ended.add(job.no);
+    this.dirty.add(stream);
+  }
+
+  /** The worker is back: it has lost the windows of its last session. */
+  reclaimed(session: WorkerSession): void {
+    for (const { job } of session.leases) {
+      const stream = job.policy.streaming === undefined ? undefined : this.streams.get(job.no);
+      if (stream?.isKnown === true) this.addWindow(session, job.no, stream);
+    }
+  }
+
+  read(session: ClientSession, message: ReadStream): void {
+    const reader = new StreamReader(session, message);
+    const known = this.context.ledger.jobs.get(message.job);
+    const isThere = known !== undefined && !this.context.ledger.isExpired(known, this.context.recordTime);
+    const job = isThere && session.permits('observe', known) ? known : undefined;
+    if (job === undefined) {
+      const outcome = unknownOutcome(message.job);
+      return this.write(reader, [{ kind: 'end', streaming: 'response', outcome }]);
+    }
+    const stream = this.streamOf(job);
+    const problem = stream === undefined ? NOT_STREAMING : readProblem(stream, session, message);
+    if (stream === undefined || problem !== undefined)
+      return this.write(reader, [{ kind: 'refused', problem: problem ?? NOT_STREAMING }]);
+    this.remove(session, message.reader);
+    session.readers.set(message.reader, reader);
+    stream.readers.add(reader);
+    this.dirty.add(stream);
+  }
+
+  consumed(session: ClientSession, { reader: number, attempt, offset }: StreamConsumed): void {
+    const reader = session.readers.get(number);
+    const stream = reader === undefined ? undefined : this.streams.get(reader.job);
+    if (reader === undefined || stream === undefined || !reader.consume(attempt, offset)) return;
+    if (attempt === stream.attempt) stream.consume(offset);
+    this.dirty.add(stream);
+    this.taken.add(reader.job);
+  }
+
+  remove(session: ClientSession, number: number): void {
+    const reader = session.readers.get(number);
+    if (reader === undefined) return;
+    session.readers.delete(number);
+    this.streams.get(reader.job)?.readers.delete(reader);
+  }
+
+  sessionClosed(session: ClientSession): void {
+    for (const number of [...session.readers.keys()]) this.remove(session, number);
+  }
+
+  /** At the end of a turn: items to readers, windows to workers. True: there is more. */
+  flush(): boolean {
+    const streams = [...this.dirty];
+    this.dirty.clear();
+    for (const stream of streams) for (const reader of stream.readers) this.advance(stream, reader);
+    for (const no of this.taken) this.renewWindow(no);
+    this.taken.clear();
+    for (const [session, items] of this.windows) {
+      if (!session.open) continue;
+      session.add({ kind: 'stream_windows', items });
+      this.context.markDirty(session);
+    }
+    this.windows.clear();
+    return this.dirty.size > 0;
+  }
+
+  /** Streams whose results are gone. */
+  sweep(): void {
+    let left = SWEPT_PER_TICK;
+    for (const no of this.ended) {
+      if (left === 0) return;
+      left -= 1;
+      const job = this.context.ledger.jobs.get(no);
+      if (job !== undefined && !this.context.ledger.isExpired(job, this.context.recordTime)) continue;
+      this.totalBytes -= this.streams.get(no)?.bytes ?? 0;
+      this.streams.delete(no);
+      this.ended.delete(no);
+    }
+  }
+
+  /** Made when it is needed for a job of before a restart; of an ended one there is only its end. */
+  private streamOf(job: LeaderJob): JobStream | undefined {
+    const { streaming } = job.policy;
+    if (streaming === undefined) return undefined;
+    const known = this.streams.get(job.no);
+    if (known !== undefined) return known;
+    const stream = new JobStream(streaming, job.attempt, { isKnown: job.attempt === 0 });
+    this.streams.set(job.no, stream);
+    if (job.end !== undefined) this.jobEnded(job);
+    return stream;
+  }
+
+  private advance(stream: JobStream, reader: StreamReader): void {
+    const items: StreamItem[] = [];
+    while (reader.hasRoom) {
+      if (items.length === ITEMS_PER_MESSAGE) {
+        this.dirty.add(stream);
+        break;
+      }
+      const item = stream.item(reader);
+      if (item === undefined) break;
+      items.push(item);
+      if (item.kind !== 'end') continue;
+      this.remove(reader.session, reader.number);
+      break;
+    }
+    if (items.length > 0) this.write(reader, items);
+  }
+
+  private write({ session, number: reader }: StreamReader, items: readonly StreamItem[]): void {
+    session.add({ kind: 'stream_items', reader, items });
+    this.context.markDirty(session);
+  }
+
+  private renewWindow(no: number): void {
+    const stream = this.streams.get(no);
+    const lease = this.context.ledger.jobs.get(no)?.lease;
+    if (stream !== undefined && lease?.attempt === stream.attempt) this.addWindow(lease.session, no, stream);
+  }
+
+  private addWindow(session: WorkerSession, job: number, stream: JobStream): void {
+    const items = this.windows.get(session) ?? [];
+    const isLow = this.totalBytes > TOTAL_BYTES_MAX;
+    const bytes = isLow ? Math.min(stream.window, WINDOW_BYTES_LOW) : stream.window;
+    items.push({ job, attempt: stream.attempt, taken: stream.next, bytes });
+    this.windows.set(session, items);
+  }
+
+  private makeRoom(): void {
+    for (const no of this.ended) {
+      if (this.totalBytes <= TOTAL_BYTES_MAX) return;
+      const stream = this.streams.get(no);
+      if (stream === undefined) continue;
+      this.totalBytes -= stream.bytes;
+      stream.drop();
+    }
+  }
+}
+
+const NOT_STREAMING = 'the job was submitted without streaming';
+
+function readProblem(stream: JobStream, session: ClientSession, message: ReadStream): string | undefined {
+  if (session.readers.size >= READERS_MAX) return `more than ${READERS_MAX} readers of one client`;
+  const { attempt, offset } = message;
+  const isAhead = attempt === stream.attempt && stream.isKnown && offset > stream.next;
+  return attempt > stream.attempt || isAhead ? `position ${attempt}/${offset} is in the future` : undefined;
+}

@@ -1,0 +1,69 @@
+import type { AbortReason, JobFailure } from '../../jobs-error.js';
+import type { Assignment, AttemptEnd } from '../../protocol/worker-messages.js';
+
+/** One call of a handler on a thread; `id` is new for each. */
+export interface HandlerCall {
+  readonly id: number;
+  readonly tag: string;
+  readonly assignment: Assignment;
+}
+
+/** The signal of a call fires. */
+export interface HandlerAbort {
+  readonly id: number;
+  readonly reason: AbortReason;
+  readonly detail: string;
+}
+
+/** A job that the module of a thread has a handler for. */
+export interface ThreadJob {
+  readonly exec: string;
+  readonly group: string;
+  /** Its handler may run beside others of its thread. */
+  readonly sharesThread: boolean;
+}
+
+/** Threads that import the module of the handlers and call them. They have numbers from 0. */
+export interface HandlerThreads {
+  /** Leads to `threadUp`, or to `threadEnded`. */
+  start(thread: number): void;
+  /** Leads to `handlerEnded`, or to `threadEnded`. */
+  call(thread: number, call: HandlerCall): void;
+  abort(thread: number, abort: HandlerAbort): void;
+  /** Ends the thread at whatever instruction it is. Leads to `threadEnded`. */
+  end(thread: number): void;
+  /** The threads end: those with a call when it has ended, at the latest after the grace. */
+  close(): void;
+}
+
+/** Where a worker gets its threads. */
+export interface HandlerThreadSource {
+  readonly count: number;
+  /** How long a handler past its time or cancelled may go on before its thread is ended. */
+  readonly graceMs: number;
+  open(reports: HandlerThreadReports): HandlerThreads;
+}
+
+/** The inputs that bring the answers. */
+export interface HandlerThreadReports {
+  threadUp(up: ThreadUp): void;
+  handlerEnded(ended: HandlerEnded): void;
+  /** Exactly once after each `start`, after everything else of that thread. */
+  threadEnded(ended: ThreadEnded): void;
+}
+
+export interface ThreadUp {
+  readonly thread: number;
+  readonly jobs: readonly ThreadJob[];
+}
+
+export interface HandlerEnded {
+  readonly thread: number;
+  readonly id: number;
+  readonly end: AttemptEnd;
+}
+
+export interface ThreadEnded {
+  readonly thread: number;
+  readonly failure: JobFailure;
+}

@@ -1,0 +1,208 @@
+import type { JobsTimers } from '../../jobs-host.js';
+import type { AttemptEnd } from '../../protocol/worker-messages.js';
+import type { Attempt } from '../attempt/attempt.js';
+import { failed, noHandler, released } from '../attempt/attempt-end.js';
+import type { HandlerRunner } from '../handler-runner.js';
+import type { HandlerEnded, HandlerThreads, ThreadEnded, ThreadJob, ThreadUp } from './handler-threads.js';
+import { SuspectJobs } from './suspect-jobs.js';
+
+export interface ThreadedHandlersSetup {
+  readonly threads: HandlerThreads;
+  readonly count: number;
+  readonly graceMs: number;
+  readonly timers: JobsTimers;
+  readonly owner: ThreadedAttempts;
+}
+
+/** The owner of the attempts on threads. */
+export interface ThreadedAttempts {
+  /** The jobs are known. */
+  jobsKnown(): void;
+  /** The attempt is over; its slot stays taken until `slotFreed`. */
+  lost(attempt: Attempt, end: AttemptEnd): void;
+  /** A handler has ended by itself. */
+  ended(attempt: Attempt, end: AttemptEnd): void;
+  /** The thread of a lost attempt has been replaced. */
+  slotFreed(attempt: Attempt): void;
+  /** A thread is up: queued attempts may begin. */
+  roomMade(): void;
+}
+
+/** A place for handlers, over all the threads that replace each other in it. */
+interface ThreadPlace {
+  readonly number: number;
+  stage: 'starting' | 'up' | 'ending';
+  /** By the id of the call. */
+  readonly calls: Map<number, Attempt>;
+  /** All calls on it may share it. */
+  isShared: boolean;
+  /** Their slots are free once a thread is up again. */
+  lost: Attempt[];
+  /** Ends of its threads since a handler last ended there by itself. */
+  failures: number;
+}
+
+interface Call {
+  readonly place: ThreadPlace;
+  readonly id: number;
+}
+
+const RESTART_MS_MAX = 30_000;
+
+/**
+ * Which attempt runs on which thread, without threads: the thread of an attempt past its time or cancelled is
+ * ended after a grace and replaced. Other attempts on it are handed back uncounted. A thread that ended by
+ * itself blames its only attempt; of several all are handed back, and run alone the next time (ADR 0419).
+ */
+export class ThreadedHandlers implements HandlerRunner {
+  execs: readonly string[] | undefined = undefined;
+  private readonly setup: ThreadedHandlersSetup;
+  private readonly places: ThreadPlace[] = [];
+  private readonly jobs = new Map<string, ThreadJob>();
+  private readonly calls = new Map<Attempt, Call>();
+  private readonly suspects = new SuspectJobs();
+  private lastCall = 0;
+
+  constructor(setup: ThreadedHandlersSetup) {
+    this.setup = setup;
+    for (let number = 0; number < setup.count; number += 1) {
+      this.places.push({
+        number,
+        stage: 'starting',
+        calls: new Map(),
+        isShared: false,
+        lost: [],
+        failures: 0,
+      });
+    }
+  }
+
+  start(): void {
+    for (const { number } of this.places) this.setup.threads.start(number);
+  }
+
+  stop(): void {
+    this.setup.threads.close();
+  }
+
+  hasRoom(attempt: Attempt): boolean {
+    return !this.jobs.has(attempt.exec) || this.placeFor(attempt) !== undefined;
+  }
+
+  run(attempt: Attempt, tag: string): boolean {
+    const { threads, owner } = this.setup;
+    if (!this.jobs.has(attempt.exec)) {
+      owner.ended(attempt, noHandler(attempt));
+      return false;
+    }
+    if (attempt.stream !== undefined) {
+      const message = 'a handler on a thread does not stream; run it on a worker without threads';
+      owner.ended(attempt, failed(attempt, 'final', { name: 'NotStreaming', message }));
+      return false;
+    }
+    const place = this.placeFor(attempt) as ThreadPlace; // the caller has looked for room
+    this.lastCall += 1;
+    const id = this.lastCall;
+    place.isShared = this.mayShare(attempt);
+    place.calls.set(id, attempt);
+    this.calls.set(attempt, { place, id });
+    threads.call(place.number, { id, tag, assignment: attempt.takeAssignment() });
+    return true;
+  }
+
+  /** The handler has a grace to react to its signal. */
+  aborted(attempt: Attempt): void {
+    const call = this.calls.get(attempt);
+    if (call === undefined || attempt.aborted === undefined) return;
+    const { threads, timers, graceMs } = this.setup;
+    const { place, id } = call;
+    threads.abort(place.number, { id, reason: attempt.aborted, detail: attempt.abortDetail });
+    timers.setTimer(graceMs, () => {
+      if (this.calls.get(attempt) === call) this.endThread(place);
+    });
+  }
+
+  threadUp({ thread, jobs }: ThreadUp): void {
+    const place = this.place(thread);
+    place.stage = 'up';
+    const { owner } = this.setup;
+    if (this.execs === undefined) {
+      for (const job of jobs) this.jobs.set(job.exec, job);
+      this.execs = jobs.map(({ group, exec }) => `${group}/${exec}`);
+      owner.jobsKnown();
+    }
+    for (const attempt of place.lost.splice(0)) owner.slotFreed(attempt);
+    owner.roomMade();
+  }
+
+  handlerEnded({ thread, id, end }: HandlerEnded): void {
+    const place = this.place(thread);
+    const attempt = place.calls.get(id);
+    if (attempt === undefined) return;
+    place.calls.delete(id);
+    place.failures = 0;
+    this.calls.delete(attempt);
+    this.suspects.delete(attempt.job);
+    this.setup.owner.ended(attempt, end);
+  }
+
+  threadEnded({ thread, failure }: ThreadEnded): void {
+    const place = this.place(thread);
+    const wasEnded = place.stage === 'ending';
+    const attempts = [...place.calls.values()];
+    place.stage = 'starting';
+    place.calls.clear();
+    for (const attempt of attempts) {
+      this.calls.delete(attempt);
+      place.lost.push(attempt);
+      if (attempt.isOver) continue;
+      const isBlamed = !wasEnded && attempts.length === 1;
+      if (!wasEnded && !isBlamed) this.suspects.add(attempt.job);
+      this.setup.owner.lost(attempt, isBlamed ? failed(attempt, 'failed', failure) : released(attempt));
+    }
+    this.replace(place, attempts.length > 0);
+  }
+
+  /** A thread that ended without a handler on it would end again: the next one waits. */
+  private replace(place: ThreadPlace, hadHandlers: boolean): void {
+    const { threads, timers } = this.setup;
+    if (hadHandlers) return threads.start(place.number);
+    place.failures += 1;
+    const waitMs = Math.min(RESTART_MS_MAX, 50 * 2 ** place.failures);
+    timers.setTimer(waitMs, () => threads.start(place.number));
+  }
+
+  private endThread(place: ThreadPlace): void {
+    if (place.stage !== 'up') return;
+    place.stage = 'ending';
+    this.setup.threads.end(place.number);
+  }
+
+  /** An empty thread first; then the shared one with the fewest handlers. */
+  private placeFor(attempt: Attempt): ThreadPlace | undefined {
+    const shares = this.mayShare(attempt);
+    let best: ThreadPlace | undefined;
+    for (const place of this.places) {
+      if (place.stage !== 'up') continue;
+      const { size } = place.calls;
+      if (size === 0) return place;
+      if (!shares || !place.isShared || hasOver(place)) continue;
+      if (best === undefined || size < best.calls.size) best = place;
+    }
+    return best;
+  }
+
+  private mayShare({ exec, job }: Attempt): boolean {
+    return this.jobs.get(exec)?.sharesThread === true && !this.suspects.has(job);
+  }
+
+  private place(thread: number): ThreadPlace {
+    return this.places[thread] as ThreadPlace; // reports name threads that were started
+  }
+}
+
+/** Its thread may be ended soon: no other attempt should go with it. */
+function hasOver({ calls }: ThreadPlace): boolean {
+  for (const attempt of calls.values()) if (attempt.isOver) return true;
+  return false;
+}

@@ -1,0 +1,54 @@
+// Leaders, workers and clients as tests start them: a dead letter in one of their systems fails the test file.
+import type { ActorSystem, DeadLetter, Middleware } from '@troupe/core';
+import * as jobs from '@troupe/jobs';
+import { systemOf, textOf } from './no-dead-letters.js';
+
+const letters: string[] = [];
+
+process.once('exit', () => {
+  if (letters.length === 0) return;
+  console.error(`dead letters inside the product:\n${letters.join('\n')}`);
+  process.exitCode = 1;
+});
+
+function watch(system: ActorSystem): void {
+  system.on('dead-letter', ({ letter }) => {
+    if (!isOwnRest(letter)) letters.push(textOf(letter));
+  });
+}
+
+/** A session that ends with its connection has nothing more to write. */
+function isOwnRest({ to, message, reason }: DeadLetter): boolean {
+  return reason === 'left-over' && message === 'writable' && to.startsWith('/listener/');
+}
+
+/** The system of a client, which has no field for it. */
+const watching: Middleware = {
+  name: 'dead letters',
+  install({ system }) {
+    watch(system);
+    return undefined;
+  },
+};
+
+export async function startLeader(options: jobs.LeaderServerOptions): Promise<jobs.LeaderServer> {
+  const leader = await jobs.startLeader(options);
+  watch(systemOf(leader));
+  return leader;
+}
+
+export async function startWorker(options: jobs.StartWorkerOptions): Promise<jobs.RemoteWorker> {
+  const worker = await jobs.startWorker(options);
+  watch(systemOf(worker));
+  return worker;
+}
+
+export function connectClient(options: jobs.ConnectClientOptions): Promise<jobs.Client> {
+  return jobs.connectClient({ ...options, middleware: [...(options.middleware ?? []), watching] });
+}
+
+export async function embedded(options: jobs.EmbeddedOptions): Promise<jobs.EmbeddedJobs> {
+  const app = await jobs.embedded(options);
+  watch(systemOf(app));
+  return app;
+}

@@ -1,0 +1,116 @@
+// timeout: 60s
+// The scripts of docs/examples in the full dialect: written from docs/wire-protocol.md alone, standard library only.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { connectClient, defineJob, type LeaderServer, startLeader } from '@troupe/jobs';
+import { IdentityStore } from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { anything } from '../plain-schema.js';
+import { tempFolder } from '../temp-folder.js';
+
+const full = suite('full dialect in another language');
+const examples = new URL('../../../../docs/examples/', import.meta.url);
+const KEY = 'ab'.repeat(32);
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+interface Script extends AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly closed: Promise<number | null>;
+}
+
+function start(script: string, leader: LeaderServer, args: readonly string[]): Script {
+  const port = 'port' in leader.address ? String(leader.address.port) : '';
+  const path = fileURLToPath(new URL(script, examples));
+  const child = spawn('python3', ['-B', path, '127.0.0.1', port, `k:${KEY}`, ...args]);
+  let output = '';
+  const add = (chunk: string): void => {
+    output += chunk;
+  };
+  child.stdout.setEncoding('utf8').on('data', add);
+  child.stderr.setEncoding('utf8').on('data', add);
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return {
+    child,
+    output: () => output,
+    closed,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await closed;
+    },
+  };
+}
+
+async function run(leader: LeaderServer, args: readonly string[]): Promise<string> {
+  const script = start('full-client.py', leader, args);
+  await script.closed;
+  return script.output();
+}
+
+async function open(dir: string): Promise<LeaderServer> {
+  const keys = [{ id: 'k', key: KEY }];
+  const identities = new IdentityStore([
+    { name: 'py', keys, submit: ['>'], work: ['>'], observe: ['>'], cancel: ['>'] },
+  ]);
+  return startLeader({
+    dir,
+    auth: { kind: 'hmac', identities },
+    times: { heartbeatMs: 100 },
+    onFatal: (error) => assert.unreachable(error.message),
+  });
+}
+
+full('the page of the protocol has the same programs', () => {
+  const page = readFileSync(new URL('../wire-protocol.md', examples), 'utf8');
+  for (const name of ['full_dialect.py', 'full-client.py', 'full-worker.py']) {
+    const program = readFileSync(new URL(name, examples), 'utf8').trimEnd();
+    assert.ok(page.includes(`### ${name}\n\n\`\`\`python\n${program}\n\`\`\``), name);
+  }
+});
+
+if (hasPython) {
+  full('a python client and worker with keys submit, run, retry, deduplicate and cancel', async () => {
+    await using folder = await tempFolder();
+    await using leader = await open(folder.path);
+    await using worker = start('full-worker.py', leader, []);
+    assert.is(await run(leader, ['run', 'py.upper', '"ann"', 'one']), '1 done ANN\n', worker.output());
+    // The same key is the same job.
+    assert.is(await run(leader, ['run', 'py.upper', '"ann"', 'one']), '1 done ANN\n');
+    assert.is(await run(leader, ['run', 'py.flaky', '{"a": 1}']), "2 done {'a': 1}\n");
+    assert.is(await run(leader, ['cancel', 'py.sleep', '60']), '3 cancelled not needed\n');
+    assert.match(worker.output(), 'abort: 3 not needed');
+  });
+
+  full('a python worker renews the lease of a job that runs longer than it', async () => {
+    await using folder = await tempFolder();
+    await using leader = await open(folder.path);
+    await using _worker = start('full-worker.py', leader, []);
+    const auth = { kind: 'hmac', keyId: 'k', key: KEY } as const;
+    await using client = await connectClient({ address: leader.address, auth });
+    const Sleep = defineJob('py.sleep', { input: anything, output: anything, leaseMs: 300 });
+    const job = await client.submit(Sleep, 1);
+    assert.is(await job.result({ withinMs: 10_000 }), 'slept');
+    assert.is((await job.inspect()).attempt, 1);
+  });
+
+  full('a wrong key is refused', async () => {
+    await using folder = await tempFolder();
+    await using leader = await open(folder.path);
+    const port = 'port' in leader.address ? String(leader.address.port) : '';
+    const path = fileURLToPath(new URL('full-client.py', examples));
+    const args = ['-B', path, '127.0.0.1', port, `k:${'cd'.repeat(32)}`, 'run', 'py.upper', '1'];
+    const child = spawn('python3', args);
+    let output = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+    });
+    assert.is(await new Promise((resolve) => child.once('close', resolve)), 1);
+    assert.match(output, 'error 1002 of the leader');
+  });
+} else {
+  console.log('skipped: python3 is not here, so its scripts cannot run');
+}
+
+full.run();

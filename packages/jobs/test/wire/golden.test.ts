@@ -1,0 +1,31 @@
+// Frames of protocol 1, byte for byte: peers of this version are in use as long as the number is.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ByteWriter } from '#src/bytes/byte-writer.js';
+import { JobFrameType } from '#src/wire/job-frame-type.js';
+import { WireReader } from '#src/wire/wire-reader.js';
+import { GOLDEN_FRAMES } from './golden-frames.js';
+
+const golden = suite('golden frames');
+
+golden('every message is written as its golden frame', () => {
+  for (const { name, type, hex, encode } of GOLDEN_FRAMES) {
+    const frames: [number, string][] = [];
+    encode(new ByteWriter(), (written, out) => frames.push([written, out.take().toString('hex')]));
+    assert.equal(frames, [[type, hex]], name);
+  }
+});
+
+golden('every golden frame is read as its message', () => {
+  for (const { name, type, hex, message, read } of GOLDEN_FRAMES)
+    assert.equal(read(type, new WireReader(Buffer.from(hex, 'hex'))), message, name);
+});
+
+golden('every frame type has a golden frame', () => {
+  const types = new Set(GOLDEN_FRAMES.map(({ type }) => type));
+  // An Ends frame is the end of a report that was too long for it.
+  const missing = Object.entries(JobFrameType).filter(([, type]) => !types.has(type));
+  assert.equal(missing, [['Ends', JobFrameType.Ends]]);
+});
+
+golden.run();

@@ -1,0 +1,20 @@
+/** The state of a log that its owner acts on or shows. Reported whenever it changes. */
+export interface LogCondition {
+  /** Unless `ok`, records that are not essential are refused. `slow`: a write has taken 30 seconds so far. */
+  readonly disk: 'ok' | 'low' | 'slow';
+  /** Bytes of the sealed segments in use. */
+  readonly sealedBytes: number;
+  /** Bytes that the opening cut. */
+  readonly cutBytes: number;
+  /** Snapshots that failed since the last one that was made. */
+  readonly failedSnapshots: number;
+}
+
+export function isSameCondition(a: LogCondition, b: LogCondition): boolean {
+  return (
+    a.disk === b.disk &&
+    a.sealedBytes === b.sealedBytes &&
+    a.cutBytes === b.cutBytes &&
+    a.failedSnapshots === b.failedSnapshots
+  );
+}
