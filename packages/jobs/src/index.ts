@@ -49,6 +49,7 @@ export {
   LogDiskTooSmallError,
   MessageMalformedError,
   NonRetryableError,
+  NotStreamingError,
   SessionRefusedError,
   StreamGapError,
   StreamRefusedError,
@@ -79,7 +80,16 @@ export type { StartWorkerOptions } from './remote/start-worker.js';
 export { RemoteWorker, startWorker } from './remote/start-worker.js';
 export type { LeaderRenewal, LeaderServerOptions } from './server/leader-server.js';
 export { LeaderServer, startLeader } from './server/leader-server.js';
-export type { AttemptContext, HandledJob, Handler, HandlerOptions } from './worker/handler.js';
+export type {
+  AttemptContext,
+  HandledJob,
+  Handler,
+  HandlerFunction,
+  HandlerOptions,
+  HandlerSetup,
+  HandlerStream,
+  Trailer,
+} from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';
 export type { GivenHandlers, HandlerThreadOptions } from './worker/threads/thread-options.js';

@@ -320,6 +320,17 @@ export class NonRetryableError extends JobsError {
   override readonly code: string = 'ERR_NON_RETRYABLE';
 }
 
+/** The handler of a job that was submitted with `streaming` gave an output and no chunks. */
+export class NotStreamingError extends JobsError {
+  override readonly code = 'ERR_NOT_STREAMING';
+  readonly exec: string;
+
+  constructor(exec: string) {
+    super(`job ${exec}: its handler has no chunks for readers; make run a generator, or add runStream`);
+    this.exec = exec;
+  }
+}
+
 /** The reason of a handler's abort signal. */
 export class AttemptAbortedError extends JobsError {
   override readonly code = 'ERR_ATTEMPT_ABORTED';
@@ -405,6 +416,7 @@ keepClassNames({
   MessageMalformedError,
   MessageTooLongError,
   NonRetryableError,
+  NotStreamingError,
   SessionRefusedError,
   StreamGapError,
   StreamRefusedError,
