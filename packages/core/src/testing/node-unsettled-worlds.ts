@@ -9,7 +9,7 @@ export interface UnsettledWorld {
   readonly turns: number;
   /** Messages that wait to be handled. */
   readonly waitingPayloads: readonly unknown[];
-  /** Those, and the asks being handled. */
+  /** Messages that wait, and the asks being handled. */
   readonly payloads: readonly unknown[];
 }
 
@@ -20,8 +20,8 @@ const IDLE_LOOKS_MAX = 10;
  * Worlds that have not been disposed. A test that awaits an ask which no turn will ever handle would end
  * without a word: with exit code 13, as cancelled by `node:test`, at the time limit of vitest. Such an ask is
  * rejected with an error that says what to write:
- * - after a second in which no turn was run although an actor is ready. The timer keeps the process alive: the
- *   runner must not see an event loop without work before the error. Several looks, so that a test that
+ * - after a second in which no turn was run although an actor is ready. The timer keeps the process alive:
+ *   the runner must not see an event loop without work before the error. Several looks, so that a test that
  *   blocks the thread is not mistaken for one that waits.
  * - when Node has nothing left to do; asks that are being handled too, since only time could go on.
  */

@@ -28,8 +28,8 @@ export interface TestSystem extends AsyncDisposable {
   /** Runs until no actor is ready and no settled promise makes one ready. Time stands still. */
   settle(): Promise<void>;
   /**
-   * Settles, and resolves or rejects as the promise does: `await world.settle(system.stop(ref))`. Rejects with
-   * ERR_TEST_PENDING when the world has settled and the promise has not.
+   * Settles, and resolves or rejects as the promise does: `await world.settle(system.stop(ref))`. Rejects
+   * with ERR_TEST_PENDING when the world has settled and the promise has not.
    */
   settle<T>(promise: PromiseLike<T>): Promise<T>;
   /** Settles, moves time by `ms` from timer to timer, and settles after each and at the end. */
