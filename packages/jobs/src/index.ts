@@ -46,6 +46,7 @@ export {
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
   NonRetryableError,
@@ -61,6 +62,7 @@ export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
 export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
+export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
 export type {
   JobView,

@@ -291,6 +291,19 @@ export class LedgerCorruptError extends JobsError {
   }
 }
 
+/**
+ * The folder was written by a version whose records this one cannot read, or is not a leader's. It is not
+ * damaged: the version named in the text reads it.
+ */
+export class LedgerVersionError extends JobsError {
+  override readonly code = 'ERR_LEDGER_VERSION';
+  readonly exitCode = 65;
+
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`ledger: ${problem}`, options);
+  }
+}
+
 /** The journal could not make a batch durable. The leader stops at once and acknowledges nothing more. */
 export class JournalFailedError extends JobsError {
   override readonly code = 'ERR_JOURNAL_FAILED';
@@ -412,6 +425,7 @@ keepClassNames({
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
   MessageTooLongError,
