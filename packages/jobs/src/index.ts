@@ -7,6 +7,8 @@ export type { SubmitOptions } from './client/submit-preparer.js';
 export type { WaitOptions } from './client/wait-limit.js';
 export type { EmbeddedOptions, EmbeddedWorker, EmbeddedWorkerOptions } from './embedded/embedded-jobs.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded-jobs.js';
+export { type DumpedDamage, dumpLedger, type LedgerDumpOptions } from './folder/dump-ledger.js';
+export { type LedgerLoadOptions, type LoadedLedger, loadLedger } from './folder/load-ledger.js';
 export type {
   ChunkSchema,
   Collect,
@@ -46,6 +48,7 @@ export {
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerLineError,
   LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
@@ -64,6 +67,7 @@ export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.j
 export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
 export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
+export type { LedgerLine } from './ledger/lines/line-field.js';
 export type {
   JobView,
   LeaderOverview,

@@ -146,6 +146,15 @@ export interface TickRecord {
   readonly at: number;
 }
 
+/**
+ * A chunk of a snapshot as a record, before all others: the beginning of a folder that was made of lines.
+ */
+export interface StateRecord {
+  readonly type: 'state';
+  readonly at: number;
+  readonly chunk: Uint8Array;
+}
+
 /** A fact. The ledger is the fold of all records, in order. */
 export type LedgerRecord =
   | GenesisRecord
@@ -162,5 +171,6 @@ export type LedgerRecord =
   | CancelRecord
   | RedriveRecord
   | PurgeRecord
+  | StateRecord
   | TickRecord
   | LimitsRecord;

@@ -1,6 +1,7 @@
 import { TimedHeap } from '../collections/timed-heap.js';
 import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
+import { loadChunk } from './codec/ledger-snapshot-codec.js';
 import { IdentityUsages } from './identity-usage.js';
 import { Job, type JobEnd, type JobState, type OwnerState } from './jobs/job.js';
 import { JobHeap } from './jobs/job-heap.js';
@@ -17,6 +18,7 @@ import type {
   PurgeRecord,
   RedriveRecord,
   RequeueRecord,
+  StateRecord,
   Submission,
 } from './ledger-record.js';
 import { Producer } from './producer.js';
@@ -72,6 +74,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
 
   /** Returns the job of a record about one job, even if retention has dropped it by the same record. */
   apply(record: LedgerRecord): Job<State> | undefined {
+    if (record.type === 'state') return this.addState(record);
     this.advance(record.at, record.type === 'tick' ? TICK_EXPIRIES_MAX : RECORD_EXPIRIES_MAX);
     switch (record.type) {
       case 'enqueue':
@@ -166,6 +169,13 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return job;
   }
 
+  /** The first chunk has the tag, so a state is the beginning of a log. */
+  private addState({ chunk }: StateRecord): undefined {
+    loadChunk(this, chunk);
+    if (this.tag === '') throw new LedgerCorruptError('a state without its head');
+    return undefined;
+  }
+
   private assign(record: AssignRecord): Job<State> {
     const job = this.expect(record.job, 'queued', record.type);
     if (record.attempt !== job.attempt + 1) {
@@ -252,8 +262,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.trimResults(RECORD_EXPIRIES_MAX);
   }
 
-  /** Starts the retention of a job that has ended. Also for ended jobs from a snapshot. */
-  recordEnd(job: Job<State>, end: JobEnd): void {
+  /** Starts the retention of a job that has ended. */
+  private recordEnd(job: Job<State>, end: JobEnd): void {
     job.end = end;
     const { keep } = job.policy;
     if (job.state === 'dead') {
@@ -350,8 +360,17 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (key !== '' && state !== 'done') this.keys.free(windowKey(client, policy.exec, key), no);
   }
 
-  /** A queued or running job. Also for jobs from a snapshot. */
-  addLive({ client, payload }: Job<State>): void {
+  /** A job from a snapshot, as it was. `end` is there if it has ended. */
+  restore(job: Job<State>, end: JobEnd | undefined): void {
+    this.jobs.add(job);
+    job.policy.jobs += 1;
+    this.counts[job.state] += 1;
+    if (end === undefined) this.addLive(job);
+    else this.recordEnd(job, end);
+  }
+
+  /** A queued or running job. */
+  private addLive({ client, payload }: Job<State>): void {
     this.liveBytes += payload.length;
     const usage = this.usages.of(client);
     usage.jobs += 1;

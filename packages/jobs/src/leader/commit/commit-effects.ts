@@ -76,6 +76,7 @@ export class CommitEffects {
       case 'policy':
       case 'genesis':
       case 'limits':
+      case 'state':
       case 'tick':
         return;
       default:

@@ -50,6 +50,10 @@ export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
   };
 }
 
+function isLive({ state }: Job): boolean {
+  return state === 'queued' || state === 'running';
+}
+
 /** Ended for good: a dead job may be redriven. */
 function isFinal({ state }: Job): boolean {
   return state === 'done' || state === 'cancelled';
@@ -78,8 +82,7 @@ function decodeFromTemplate(
   const endAt = read.double();
   const result = form === SAME_RESULT ? template.end.result : decodeResult(read);
   const job = jobFromTemplate(template, { no, at, endAt, result });
-  addToLedger(ledger, job);
-  ledger.recordEnd(job, job.end as JobEnd); // as its template
+  ledger.restore(job, job.end as JobEnd); // it has ended, as its template
   return job;
 }
 
@@ -126,16 +129,8 @@ function decodeJob(ledger: Ledger, read: LedgerByteReader): Job {
   const job = Object.assign(new Job(no, policy, client, at, key, read.anyPayload(), dueAt), counts);
   job.failure = decodeFailure(read);
   job.state = state;
-  addToLedger(ledger, job);
-  if (state === 'queued' || state === 'running') ledger.addLive(job);
-  else ledger.recordEnd(job, decodeEnd(read));
+  ledger.restore(job, isLive(job) ? undefined : decodeEnd(read));
   return job;
-}
-
-function addToLedger(ledger: Ledger, job: Job): void {
-  ledger.jobs.add(job);
-  job.policy.jobs += 1;
-  ledger.counts[job.state] += 1;
 }
 
 function decodeEnd(read: LedgerByteReader): JobEnd {
