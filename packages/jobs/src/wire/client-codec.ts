@@ -7,6 +7,7 @@ import { defineJob } from '../job/define-job.js';
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { RefusalCode } from '../jobs-error.js';
 import { JobDefinitionError, MessageMalformedError } from '../jobs-error.js';
 import type {
@@ -36,6 +37,7 @@ import {
   readStreamConsumed,
   readStreamItems,
 } from './stream-codec.js';
+import { readTraceFields, writeTraceFields } from './trace-fields.js';
 import { parseObject, readFailure, readWord, writeFailure, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
 
@@ -129,7 +131,7 @@ export function readSubmitHead(from: WireReader): SubmitHead | undefined {
   const item = readItemOptions(from, seq, ref, flags);
   if ((flags & HAS_FIELDS) !== 0) {
     if (!from.hasSpan(BEHIND_FIELDS_BYTES_MAX)) return undefined;
-    skipOptionalFields(from);
+    item.trace = readTraceFields(from);
   }
   const length = from.int();
   return { low, item, at: from.position, length };
@@ -289,19 +291,23 @@ function encodeSubmits(low: number, items: readonly SubmitItem[], out: ByteWrite
 
 function writeItem(out: ByteWriter, item: SubmitItem): void {
   out.int(item.ref);
-  const { key, delayMs } = item;
+  const { key, delayMs, trace } = item;
   const has = (key === '' ? 0 : HAS_KEY) | (delayMs === 0 ? 0 : HAS_DELAY);
-  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0));
+  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0) | (trace === undefined ? 0 : HAS_FIELDS));
   if (key !== '') out.text(key);
   if (delayMs !== 0) out.int(Math.ceil(delayMs));
+  if (trace !== undefined) writeTraceFields(out, trace);
   out.payload(item.payload);
 }
+
+/** Its last fields follow. */
+type ReadItem = SubmitItem & { payload: Payload; trace: TraceContext | undefined };
 
 function readItem(from: WireReader, seq: number): SubmitItem {
   const ref = from.int();
   const flags = from.byte();
   const item = readItemOptions(from, seq, ref, flags);
-  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
+  if ((flags & HAS_FIELDS) !== 0) item.trace = readTraceFields(from);
   item.payload = from.payload();
   return item;
 }
@@ -311,10 +317,11 @@ function readItemOptions(
   seq: number,
   ref: number,
   flags: number,
-): SubmitItem & { payload: Payload } {
+): ReadItem {
   const key = (flags & HAS_KEY) === 0 ? '' : from.text();
   const delayMs = (flags & HAS_DELAY) === 0 ? 0 : from.int();
-  return { seq, ref, payload: '', key, delayMs, wantsOutcome: (flags & WANTS_OUTCOME) !== 0 };
+  const wantsOutcome = (flags & WANTS_OUTCOME) !== 0;
+  return { seq, ref, payload: '', key, delayMs, wantsOutcome, trace: undefined };
 }
 
 function encodeReceipts(items: readonly Receipt[], out: ByteWriter, emit: Emit): void {
