@@ -2,6 +2,8 @@
 // jobs.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from '../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../bytes/trace-fields.js';
 import { ANY } from '../job/any-schema.js';
 import { defineJob } from '../job/define-job.js';
 import type { JobPolicy } from '../job/job-policy.js';
@@ -21,7 +23,6 @@ import type {
 } from '../protocol/client-messages.js';
 import { readAdminRequest } from './admin-codec.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -37,7 +38,6 @@ import {
   readStreamConsumed,
   readStreamItems,
 } from './stream-codec.js';
-import { readTraceFields, writeTraceFields } from './trace-fields.js';
 import { parseObject, readFailure, readWord, writeFailure, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
 

@@ -1,6 +1,8 @@
 // Hot path: reports and assignments run once per attempt or batch.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from '../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../bytes/trace-fields.js';
 import { EMPTY_PAYLOAD } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
 import type {
@@ -17,7 +19,6 @@ import type {
   WorkerMessage,
 } from '../protocol/worker-messages.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -26,7 +27,6 @@ import {
   writeOffer,
 } from './session-codec.js';
 import { encodeChunks, encodeStreamWindows, readChunks, readStreamWindows } from './stream-codec.js';
-import { readTraceFields, writeTraceFields } from './trace-fields.js';
 import { readFailure, readTexts, readWord, writeFailure, writeTexts, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
 

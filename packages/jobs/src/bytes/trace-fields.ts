@@ -1,9 +1,9 @@
 // Hot path: once per job that has a trace context.
-import type { ByteWriter } from '../bytes/byte-writer.js';
 import { type TraceContext, traceContextOf } from '../job/trace-context.js';
-import type { WireReader } from './wire-reader.js';
+import type { ByteReader } from './byte-reader.js';
+import type { ByteWriter } from './byte-writer.js';
 
-/** The numbers of these optional fields in a submit and in an assignment. */
+/** The numbers of these optional fields, in every message and record that has them. */
 const TRACEPARENT = 1;
 const TRACESTATE = 2;
 /** A number and a length of one byte each. */
@@ -23,7 +23,7 @@ export function writeTraceFields(out: ByteWriter, { traceparent, tracestate = ''
 }
 
 /** Reads the optional fields of such an item, without the others. Texts that W3C calls invalid are dropped. */
-export function readTraceFields(from: WireReader): TraceContext | undefined {
+export function readTraceFields(from: ByteReader): TraceContext | undefined {
   const length = from.int();
   const end = from.position + length;
   let traceparent: string | undefined;
@@ -35,6 +35,6 @@ export function readTraceFields(from: WireReader): TraceContext | undefined {
     else if (field === TRACESTATE) tracestate = from.text();
     else from.bytes();
   }
-  if (from.position !== end) throw from.malformed('an optional field is longer than their list');
+  if (from.position !== end) throw from.malformed('has an optional field that is longer than their list');
   return traceContextOf(traceparent, tracestate);
 }
