@@ -22,7 +22,7 @@ export function writeTraceFields(out: ByteWriter, { traceparent, tracestate = ''
   out.text(tracestate);
 }
 
-/** Reads the optional fields of such an item, without the others. Texts that W3C calls invalid are dropped. */
+/** Reads these and skips other optional fields. Texts that W3C calls invalid are dropped. */
 export function readTraceFields(from: ByteReader): TraceContext | undefined {
   const length = from.int();
   const end = from.position + length;

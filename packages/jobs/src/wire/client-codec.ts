@@ -131,7 +131,7 @@ export function readSubmitHead(from: WireReader): SubmitHead | undefined {
   const item = readItemOptions(from, seq, ref, flags);
   if ((flags & HAS_FIELDS) !== 0) {
     if (!from.hasSpan(BEHIND_FIELDS_BYTES_MAX)) return undefined;
-    item.trace = readTraceFields(from);
+    readTrace(from, item);
   }
   const length = from.int();
   return { low, item, at: from.position, length };
@@ -301,27 +301,26 @@ function writeItem(out: ByteWriter, item: SubmitItem): void {
 }
 
 /** Its last fields follow. */
-type ReadItem = SubmitItem & { payload: Payload; trace: TraceContext | undefined };
+type ReadItem = SubmitItem & { payload: Payload; trace?: TraceContext | undefined };
 
 function readItem(from: WireReader, seq: number): SubmitItem {
   const ref = from.int();
   const flags = from.byte();
   const item = readItemOptions(from, seq, ref, flags);
-  if ((flags & HAS_FIELDS) !== 0) item.trace = readTraceFields(from);
+  if ((flags & HAS_FIELDS) !== 0) readTrace(from, item);
   item.payload = from.payload();
   return item;
 }
 
-function readItemOptions(
-  from: WireReader,
-  seq: number,
-  ref: number,
-  flags: number,
-): ReadItem {
+function readTrace(from: WireReader, item: ReadItem): void {
+  const trace = readTraceFields(from);
+  if (trace !== undefined) item.trace = trace;
+}
+
+function readItemOptions(from: WireReader, seq: number, ref: number, flags: number): ReadItem {
   const key = (flags & HAS_KEY) === 0 ? '' : from.text();
   const delayMs = (flags & HAS_DELAY) === 0 ? 0 : from.int();
-  const wantsOutcome = (flags & WANTS_OUTCOME) !== 0;
-  return { seq, ref, payload: '', key, delayMs, wantsOutcome, trace: undefined };
+  return { seq, ref, payload: '', key, delayMs, wantsOutcome: (flags & WANTS_OUTCOME) !== 0 };
 }
 
 function encodeReceipts(items: readonly Receipt[], out: ByteWriter, emit: Emit): void {

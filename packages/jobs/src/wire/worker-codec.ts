@@ -254,7 +254,9 @@ function readAssigns(from: WireReader): Assignment[] {
     }
     const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(from);
     const streaming = (flags & STREAMING) !== 0;
-    items.push({ job, attempt, exec, payload: from.payload(), client, runMs, outputBytes, streaming, trace });
+    const payload = from.payload();
+    const item = { job, attempt, exec, payload, client, runMs, outputBytes, streaming };
+    items.push(trace === undefined ? item : { ...item, trace });
   }
   return items;
 }

@@ -86,5 +86,8 @@ export const WORKER_CHECKS = {
   withholdMsMax: number(0, 3_600_000),
   patterns: listOf(subjectPattern),
 } satisfies Readonly<
-  Record<keyof WorkerSettings | 'name' | 'handlers' | 'threads' | 'onFailure' | 'onStale' | 'tracing', OptionRule>
+  Record<
+    keyof WorkerSettings | 'name' | 'handlers' | 'threads' | 'onFailure' | 'onStale' | 'tracing',
+    OptionRule
+  >
 >;

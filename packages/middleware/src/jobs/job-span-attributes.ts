@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { JobLabels } from './job-labels.js';
 
-/** What is done with a job, and the word of the messaging conventions for it where they have one. */
+/** The operations on a job, each with its word in the messaging conventions where they have one. */
 const OPERATION_TYPES = { send: 'send', run: 'send', deliver: undefined, process: 'process' } as const;
 
 export type JobOperation = keyof typeof OPERATION_TYPES;

@@ -30,7 +30,13 @@ export function remoteSpanContext(given: TraceContext | undefined): SpanContext 
   if (given === undefined) return undefined;
   const [, traceId = '', spanId = '', flags = ''] = given.traceparent.split('-');
   const traceState = given.tracestate === undefined ? {} : { traceState: createTraceState(given.tracestate) };
-  const spanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true, ...traceState };
+  const spanContext = {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+    ...traceState,
+  };
   return isSpanContextValid(spanContext) ? spanContext : undefined;
 }
 

@@ -235,7 +235,12 @@ jobs('tracked attempts and labels are bounded', async () => {
   for (let job = 1; job <= 200; job += 1) {
     observed.leader.observe?.({ kind: 'accepted', job, exec: `exec-${job}` });
     observed.leader.observe?.({ kind: 'assigned', job, exec: `exec-${job}`, attempt: 1, waitedMs: 0 });
-    observed.leader.observe?.({ kind: 'dead', job: job + 1_000, exec: 'exec-1', reason: `because of ${job}` });
+    observed.leader.observe?.({
+      kind: 'dead',
+      job: job + 1_000,
+      exec: 'exec-1',
+      reason: `because of ${job}`,
+    });
     observed.leader.observe?.({ kind: 'refused', code: `ERR_${job}` });
     observed.leader.observe?.({ kind: 'unknown kind' });
   }

@@ -32,7 +32,9 @@ class TracedProcess implements AsyncDisposable {
   }
 
   private async collect(): Promise<void> {
-    for await (const line of createInterface({ input: this.child.stdout as NonNullable<ChildProcess['stdout']> })) {
+    for await (const line of createInterface({
+      input: this.child.stdout as NonNullable<ChildProcess['stdout']>,
+    })) {
       this.events.push(JSON.parse(line) as Event);
       this.wake();
     }
@@ -109,32 +111,51 @@ processes('a run is one trace: request, client, leader, worker and the span insi
   assert.is(process.parent, run.span);
   assert.is(inside.parent, process.span);
   assert.equal(process.links, [run.span]);
-  assert.is(output, `ANN 00-${request.trace}-${process.span}-01`, 'the handler has the context of its attempt');
-  assert.equal([run.kind, deliver.kind, process.kind], [SpanKind.PRODUCER, SpanKind.INTERNAL, SpanKind.CONSUMER]);
+  assert.is(
+    output,
+    `ANN 00-${request.trace}-${process.span}-01`,
+    'the handler has the context of its attempt',
+  );
+  assert.equal(
+    [run.kind, deliver.kind, process.kind],
+    [SpanKind.PRODUCER, SpanKind.INTERNAL, SpanKind.CONSUMER],
+  );
   const ids = [run, deliver, process].map(({ attributes }) => attributes['messaging.message.id']);
   assert.equal(ids, ['1', '1', '1']);
 });
 
-processes('each attempt of a retried job is a child of the same run, which ends without an error', async () => {
-  await using data = await folder();
-  await using leader = new TracedProcess('leader', data.dir);
-  const port = await portOf(leader);
-  await using worker = new TracedProcess('worker', port);
-  await using client = new TracedProcess('client', port, 'flaky', 'ann');
-  const run = named(await client.spans(), 'run text.flaky');
-  const attempts = await worker.end();
-  const deliveries = await leader.end();
-  assert.is(run.status, SpanStatusCode.UNSET);
-  for (const [spans, outcomes] of [
-    [attempts, ['failed', 'ok']],
-    [deliveries, ['retry', 'completed']],
-  ] as const) {
-    assert.equal(spans.map(({ attributes }) => attributes['troupe.job.attempt']), [1, 2]);
-    assert.equal(spans.map(({ attributes }) => attributes['troupe.job.outcome']), outcomes);
-    assert.equal(spans.map(({ status }) => status), [SpanStatusCode.ERROR, SpanStatusCode.UNSET]);
-    for (const { parent, trace } of spans) assert.equal([parent, trace], [run.span, run.trace]);
-  }
-});
+processes(
+  'each attempt of a retried job is a child of the same run, which ends without an error',
+  async () => {
+    await using data = await folder();
+    await using leader = new TracedProcess('leader', data.dir);
+    const port = await portOf(leader);
+    await using worker = new TracedProcess('worker', port);
+    await using client = new TracedProcess('client', port, 'flaky', 'ann');
+    const run = named(await client.spans(), 'run text.flaky');
+    const attempts = await worker.end();
+    const deliveries = await leader.end();
+    assert.is(run.status, SpanStatusCode.UNSET);
+    for (const [spans, outcomes] of [
+      [attempts, ['failed', 'ok']],
+      [deliveries, ['retry', 'completed']],
+    ] as const) {
+      assert.equal(
+        spans.map(({ attributes }) => attributes['troupe.job.attempt']),
+        [1, 2],
+      );
+      assert.equal(
+        spans.map(({ attributes }) => attributes['troupe.job.outcome']),
+        outcomes,
+      );
+      assert.equal(
+        spans.map(({ status }) => status),
+        [SpanStatusCode.ERROR, SpanStatusCode.UNSET],
+      );
+      for (const { parent, trace } of spans) assert.equal([parent, trace], [run.span, run.trace]);
+    }
+  },
+);
 
 processes('the trace of a queued job survives a killed leader', async () => {
   await using data = await folder();

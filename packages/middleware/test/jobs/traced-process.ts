@@ -102,7 +102,11 @@ if (role === 'leader') {
   });
 } else {
   const [port, exec, input = ''] = rest;
-  const client = await connectClient({ address: { port: Number(port) }, withinMs: 30_000, ...observed.client });
+  const client = await connectClient({
+    address: { port: Number(port) },
+    withinMs: 30_000,
+    ...observed.client,
+  });
   await tracer.startActiveSpan('GET /checkout', async (request) => {
     if (exec === 'submit') print({ kind: 'submitted', id: (await client.submit(Shout, input)).id });
     else print({ kind: 'output', output: await client.run(exec === 'flaky' ? Flaky : Shout, input) });

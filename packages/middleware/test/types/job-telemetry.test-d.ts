@@ -29,9 +29,16 @@ export const sources = (embedded: EmbeddedJobs, server: LeaderServer): LeaderOve
 export const client: EmbeddedClientOptions = { ...observed.client };
 export const remoteClient: ConnectClientOptions = { address: { port: 1 }, ...observed.client };
 export const worker: EmbeddedWorkerOptions = { handlers: [], ...observed.worker };
-export const remoteWorker: StartWorkerOptions = { address: { port: 1 }, name: 'w', handlers: [], ...observed.worker };
+export const remoteWorker: StartWorkerOptions = {
+  address: { port: 1 },
+  name: 'w',
+  handlers: [],
+  ...observed.worker,
+};
 
 export const inContext = ({ trace }: AttemptContext): unknown => contextOfTrace(trace);
-export const given: SubmitOptions = { trace: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' } };
+export const given: SubmitOptions = {
+  trace: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+};
 // @ts-expect-error a trace context has a traceparent
 export const without: SubmitOptions = { trace: { tracestate: 'a=1' } };
