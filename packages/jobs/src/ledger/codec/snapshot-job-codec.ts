@@ -2,6 +2,8 @@
 // short (ADR 0417).
 
 import type { ByteWriter } from '../../bytes/byte-writer.js';
+import { HAS_FIELDS } from '../../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../../bytes/trace-fields.js';
 import type { Payload } from '../../job/payload.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 import { jobFromTemplate, sharesTemplate } from '../jobs/ended-job-template.js';
@@ -9,7 +11,7 @@ import { Job, type JobEnd, type JobState } from '../jobs/job.js';
 import type { Ledger } from '../ledger.js';
 import type { LedgerByteReader } from './ledger-byte-reader.js';
 import { decodeFailure, encodeFailure } from './ledger-record-codec.js';
-import { fieldsBehind, kindOf } from './record-frame.js';
+import { kindOf } from './record-frame.js';
 
 const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
 /** The size of a chunk that has its kind and no job. */
@@ -26,14 +28,16 @@ const FROM_TEMPLATE = 1;
 const SAME_RESULT = 2;
 
 /** The encoder of one snapshot. A chunk can be read on its own, so its first job is whole. */
-export function jobEncoder(): (job: Job, out: ByteWriter) => void {
+export function jobEncoder(ledger: Pick<Ledger, 'traceOf'>): (job: Job, out: ByteWriter) => void {
   let last: Job | undefined;
   return (job, out) => {
     const template = out.length === EMPTY_CHUNK_BYTES ? undefined : last;
     if (isFinal(job)) last = job;
     if (template !== undefined && sharesTemplate(job, template))
       return encodeFromTemplate(job, template, out);
-    out.byte(WHOLE);
+    const trace = ledger.traceOf(job.no);
+    out.byte(trace === undefined ? WHOLE : WHOLE | HAS_FIELDS);
+    if (trace !== undefined) writeTraceFields(out, trace);
     encodeJob(job, out);
   };
 }
@@ -44,8 +48,9 @@ export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
   return (ledger, read) => {
     const head = read.byte();
     const form = kindOf(head);
-    fieldsBehind(head, read);
+    const trace = (head & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
     const job = form === WHOLE ? decodeJob(ledger, read) : decodeFromTemplate(ledger, read, form, last);
+    if (trace !== undefined) ledger.traces.set(job.no, trace);
     if (isFinal(job)) last = job;
   };
 }

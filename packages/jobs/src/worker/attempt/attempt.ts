@@ -1,9 +1,11 @@
 import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
+import type { TraceContext } from '../../job/trace-context.js';
 import type { AbortReason } from '../../jobs-error.js';
 import { AttemptAbortedError, NonRetryableError } from '../../jobs-error.js';
 import type { Assignment } from '../../protocol/worker-messages.js';
 import type { Trailer } from '../handler.js';
 import { ChunkSender } from '../stream/chunk-sender.js';
+import type { AttemptTrace } from '../worker-tracing.js';
 
 const TRAILER_BYTES_MAX = 4_096;
 
@@ -18,6 +20,10 @@ export class Attempt {
   readonly payloadBytes: number;
   /** Undefined where its chunks have no readers. */
   readonly stream: ChunkSender | undefined;
+  /** For its handler. */
+  trace: TraceContext | undefined;
+  /** On a worker that traces, once it has begun. */
+  traced: AttemptTrace | undefined = undefined;
   isOver = false;
   hasBegun = false;
   /** Its handler has returned a promise that is not settled. */
@@ -43,6 +49,7 @@ export class Attempt {
     this.payload = assignment.payload;
     this.payloadBytes = assignment.payload.length;
     this.since = now;
+    this.trace = assignment.trace;
     this.stream =
       assignment.streaming === true ? new ChunkSender(assignment.job, assignment.attempt) : undefined;
   }
@@ -62,8 +69,8 @@ export class Attempt {
 
   /** Once, for a handler on another thread. */
   takeAssignment(): Assignment {
-    const { job, number, exec, client, runMs, outputBytes } = this;
-    return { job, attempt: number, exec, client, runMs, outputBytes, payload: this.takePayload() };
+    const { job, number, exec, client, runMs, outputBytes, trace } = this;
+    return { job, attempt: number, exec, client, runMs, outputBytes, trace, payload: this.takePayload() };
   }
 
   /** Made at its first use: most handlers never read it, and it costs more than a small job. */

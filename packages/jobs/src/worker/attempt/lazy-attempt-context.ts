@@ -1,4 +1,5 @@
 import { jobId } from '../../job/job-id.js';
+import type { TraceContext } from '../../job/trace-context.js';
 import type { AttemptContext, Trailer } from '../handler.js';
 import type { Attempt } from './attempt.js';
 
@@ -28,6 +29,10 @@ export class LazyAttemptContext implements AttemptContext {
 
   get signal(): AbortSignal {
     return this.current.signal(this.jobId);
+  }
+
+  get trace(): TraceContext | undefined {
+    return this.current.trace;
   }
 
   get trailer(): (metadata: Trailer) => void {
