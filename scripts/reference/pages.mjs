@@ -60,6 +60,7 @@ export const pages = [
       {
         kind: 'options',
         type: 'AskOptions',
+        rules: ['packages/core/src/ref/call-options.ts'],
         intro: 'For `ref.with(…)`, `ctx.ask`, `ctx.send` and `system.ask`.',
       },
       {
@@ -321,6 +322,7 @@ export const pages = [
         title: 'client',
         omit: [
           'idOf',
+          'readStream',
           'outcome',
           'cancel',
           'inspect',

@@ -18,9 +18,9 @@ import { LeaderJobSpans } from './leader-job-spans.js';
 import type { LeaderOverviewSource } from './leader-overview.js';
 
 export interface JobTelemetryOptions {
-  /** Default: the registered one. */
+  /** Makes the spans. Default: the registered one. */
   readonly tracerProvider?: TracerProvider | undefined;
-  /** Default: the registered one. */
+  /** Makes the metrics. Default: the registered one. */
   readonly meterProvider?: MeterProvider | undefined;
   /** Execs with labels of their own; the others share `_OTHER`. Default 200. */
   readonly execsMax?: number | undefined;
@@ -46,7 +46,9 @@ export interface LogHooks {
 }
 
 export interface JobTelemetry extends Disposable {
+  /** For the options of the leader: `{ ...telemetry.hooks }`. */
   readonly hooks: JobHooks;
+  /** For the option `wal` of the leader. */
   readonly logHooks: LogHooks;
   /** Reads the overview of this leader whenever metrics are collected. `name` is its label. */
   observeLeader(source: LeaderOverviewSource, name?: string): void;
