@@ -371,6 +371,7 @@ export const pages = [
       },
       { kind: 'options', type: 'HandlerThreadOptions', intro: 'Of `threads`, instead of a number.' },
       { kind: 'options', type: 'HandlerOptions', intro: 'Of `handle(job, run, options)`.' },
+      { kind: 'options', type: 'HandlerSetup', intro: 'Of `handle(job, { … })`.' },
       { kind: 'members', type: 'RemoteWorker', title: 'worker' },
       { kind: 'members', type: 'AttemptContext' },
       { kind: 'members', type: 'AttemptFailure' },
@@ -401,6 +402,7 @@ export const pages = [
       { kind: 'options', type: 'LeaderRenewal', intro: 'Of `leader.renew(renewal)`.' },
       { kind: 'options', type: 'EmbeddedOptions', intro: 'Of `embedded(options)`.', rules: [leaderRules] },
       { kind: 'members', type: 'EmbeddedJobs', title: 'embedded jobs', omit: ['ready'] },
+      { kind: 'options', type: 'EmbeddedClientOptions', intro: 'Of `jobs.client(options)`.' },
       {
         kind: 'options',
         type: 'EmbeddedWorkerOptions',
@@ -426,6 +428,22 @@ export const pages = [
       { kind: 'members', type: 'WorkerView' },
       { kind: 'members', type: 'QuotaUse' },
       { kind: 'members', type: 'Journal' },
+    ],
+  },
+  {
+    name: 'dashboard',
+    title: 'Dashboard',
+    about: '`@troupe/dashboard`: jobs over HTTP',
+    entries: ['packages/dashboard/src/index.ts'],
+    guides: ['http'],
+    sources: ['packages/dashboard/src'],
+    parts: [
+      { kind: 'functions', title: 'Functions', names: ['dashboard', 'serveDashboard'] },
+      { kind: 'options', type: 'DashboardOptions', intro: 'Of `dashboard(options)`.' },
+      { kind: 'options', type: 'ServeOptions', intro: 'Of `serveDashboard(options)`.' },
+      { kind: 'options', type: 'AccessToken', intro: 'One of the option `tokens`.' },
+      { kind: 'members', type: 'Dashboard' },
+      { kind: 'members', type: 'DashboardServer' },
     ],
   },
   {

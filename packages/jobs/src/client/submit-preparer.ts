@@ -3,6 +3,7 @@ import { checkOption, describe, number, rule, text } from '@troupe/core/option-c
 import { isDefinition, type JobDefinition } from '../job/define-job.js';
 import type { StreamingMode } from '../job/job-policy.js';
 import { type Payload, payloadOfValue } from '../job/payload.js';
+import { type TraceContext, traceContextRule } from '../job/trace-context.js';
 import { validateBySchema } from '../job/validate-by-schema.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import { checkOptions, definitionError, YEAR_MS } from '../option-check.js';
@@ -24,6 +25,11 @@ export interface SubmitOptions extends WaitOptions {
    * chunks are only collected.
    */
   readonly streaming?: boolean | StreamingMode | undefined;
+  /**
+   * The W3C trace context of the caller: the handler of every attempt has it. Default: that of the client's
+   * `tracing`, or none.
+   */
+  readonly trace?: TraceContext | undefined;
 }
 
 const submitKey = text(512);
@@ -34,9 +40,14 @@ export const SUBMIT_OPTIONS = {
   key: submitKey,
   runAfterMs: number(0, YEAR_MS),
   streaming: streamingMode,
+  trace: traceContextRule,
   ...WAIT_OPTIONS,
 };
-export const SUBMIT_ALL_OPTIONS = { runAfterMs: SUBMIT_OPTIONS.runAfterMs, ...WAIT_OPTIONS };
+export const SUBMIT_ALL_OPTIONS = {
+  runAfterMs: SUBMIT_OPTIONS.runAfterMs,
+  trace: traceContextRule,
+  ...WAIT_OPTIONS,
+};
 export const NO_OPTIONS: SubmitOptions = {};
 
 /**

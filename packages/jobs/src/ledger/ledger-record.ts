@@ -1,5 +1,6 @@
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
 
 /** The first record of a folder. `tag` is in every job id of it. */
@@ -45,6 +46,8 @@ export interface Submission {
   readonly dueAt: number;
   readonly key: string;
   readonly payload: Payload;
+  /** Optional: absent in a log of a version without it. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** `low`: the producer has received every receipt up to this number. */
@@ -104,20 +107,26 @@ export interface DeadRecord {
   readonly failure: JobFailure | undefined;
 }
 
-export interface CancelRecord {
+/** The request of an operator or a client. */
+interface RequestedRecord {
+  /** The name of the peer that requested it. Optional: absent in a log of a version without it. */
+  readonly by?: string | undefined;
+}
+
+export interface CancelRecord extends RequestedRecord {
   readonly type: 'cancel';
   readonly at: number;
   readonly job: number;
   readonly reason: string;
 }
 
-export interface RedriveRecord {
+export interface RedriveRecord extends RequestedRecord {
   readonly type: 'redrive';
   readonly at: number;
   readonly jobs: readonly number[];
 }
 
-export interface PurgeRecord {
+export interface PurgeRecord extends RequestedRecord {
   readonly type: 'purge';
   readonly at: number;
   readonly jobs: readonly number[];

@@ -1,4 +1,5 @@
 import type { Payload } from '../job/payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
 import type { ProtocolOffer } from './job-protocol.js';
 import type { SessionMessage } from './session-messages.js';
@@ -86,6 +87,7 @@ export interface Assignment extends AttemptRef {
   readonly outputBytes: number;
   /** Its chunks have readers. Absent: they are only collected. */
   readonly streaming?: boolean | undefined;
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface AttemptAbort extends AttemptRef {

@@ -1,6 +1,8 @@
 // Hot path: reports and assignments run once per attempt or batch.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from '../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../bytes/trace-fields.js';
 import { EMPTY_PAYLOAD } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
 import type {
@@ -17,7 +19,6 @@ import type {
   WorkerMessage,
 } from '../protocol/worker-messages.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -206,7 +207,9 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
   let before: Assignment | undefined;
   for (const item of items) {
     const same = before !== undefined && hasSameSettings(item, before);
-    out.byte((same ? SAME_AS_BEFORE : 0) | (item.streaming === true ? STREAMING : 0));
+    const { trace } = item;
+    const has = (item.streaming === true ? STREAMING : 0) | (trace === undefined ? 0 : HAS_FIELDS);
+    out.byte(has | (same ? SAME_AS_BEFORE : 0));
     writeAttempt(out, item);
     if (!same) {
       out.text(item.exec);
@@ -214,6 +217,7 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
       out.int(item.runMs);
       out.int(item.outputBytes);
     }
+    if (trace !== undefined) writeTraceFields(out, trace);
     out.payload(item.payload);
     before = item;
     if (out.length < FRAME_BYTES) continue;
@@ -248,9 +252,11 @@ function readAssigns(from: WireReader): Assignment[] {
       runMs = from.int();
       outputBytes = from.int();
     }
-    if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
+    const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(from);
     const streaming = (flags & STREAMING) !== 0;
-    items.push({ job, attempt, exec, payload: from.payload(), client, runMs, outputBytes, streaming });
+    const payload = from.payload();
+    const item = { job, attempt, exec, payload, client, runMs, outputBytes, streaming };
+    items.push(trace === undefined ? item : { ...item, trace });
   }
   return items;
 }

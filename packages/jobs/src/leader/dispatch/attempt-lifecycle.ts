@@ -89,6 +89,7 @@ export class AttemptLifecycle {
       return;
     }
     const { policy } = job;
+    const trace = this.context.ledger.traceOf(job.no);
     session.assign({
       job: job.no,
       attempt: record.attempt,
@@ -98,11 +99,12 @@ export class AttemptLifecycle {
       runMs: policy.limits.runMs,
       outputBytes: policy.limits.outputBytes,
       streaming: policy.streaming !== undefined,
+      trace,
     });
     this.context.markDirty(session);
     const waitedMs = record.at - Math.max(job.at, job.dueAt);
     const { attempt } = record;
-    this.context.observe?.({ kind: 'assigned', job: job.no, exec: policy.exec, attempt, waitedMs });
+    this.context.observe?.({ kind: 'assigned', job: job.no, exec: policy.exec, attempt, waitedMs, trace });
   }
 
   /** A worker reports the end of an attempt. Only the holder of the running attempt is believed. */

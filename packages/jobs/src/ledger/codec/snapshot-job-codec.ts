@@ -2,6 +2,8 @@
 // short (ADR 0417).
 
 import type { ByteWriter } from '../../bytes/byte-writer.js';
+import { HAS_FIELDS } from '../../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../../bytes/trace-fields.js';
 import type { Payload } from '../../job/payload.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 import { jobFromTemplate, sharesTemplate } from '../jobs/ended-job-template.js';
@@ -9,12 +11,13 @@ import { Job, type JobEnd, type JobState } from '../jobs/job.js';
 import type { Ledger } from '../ledger.js';
 import type { LedgerByteReader } from './ledger-byte-reader.js';
 import { decodeFailure, encodeFailure } from './ledger-record-codec.js';
+import { kindOf } from './record-frame.js';
 
 const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
 /** The size of a chunk that has its kind and no job. */
 const EMPTY_CHUNK_BYTES = 1;
 
-/** The form of a job, in its first byte. */
+/** The form of a job, in its first byte. Bit 128: its optional fields follow. */
 const WHOLE = 0;
 /**
  * Number, times and result; the other fields are those of the last done or cancelled job before it, its
@@ -25,14 +28,16 @@ const FROM_TEMPLATE = 1;
 const SAME_RESULT = 2;
 
 /** The encoder of one snapshot. A chunk can be read on its own, so its first job is whole. */
-export function jobEncoder(): (job: Job, out: ByteWriter) => void {
+export function jobEncoder(ledger: Pick<Ledger, 'traceOf'>): (job: Job, out: ByteWriter) => void {
   let last: Job | undefined;
   return (job, out) => {
     const template = out.length === EMPTY_CHUNK_BYTES ? undefined : last;
     if (isFinal(job)) last = job;
     if (template !== undefined && sharesTemplate(job, template))
       return encodeFromTemplate(job, template, out);
-    out.byte(WHOLE);
+    const trace = ledger.traceOf(job.no);
+    out.byte(trace === undefined ? WHOLE : WHOLE | HAS_FIELDS);
+    if (trace !== undefined) writeTraceFields(out, trace);
     encodeJob(job, out);
   };
 }
@@ -41,8 +46,11 @@ export function jobEncoder(): (job: Job, out: ByteWriter) => void {
 export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
   let last: Job | undefined;
   return (ledger, read) => {
-    const form = read.byte();
+    const head = read.byte();
+    const form = kindOf(head);
+    const trace = (head & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
     const job = form === WHOLE ? decodeJob(ledger, read) : decodeFromTemplate(ledger, read, form, last);
+    if (trace !== undefined) ledger.traces.set(job.no, trace);
     if (isFinal(job)) last = job;
   };
 }

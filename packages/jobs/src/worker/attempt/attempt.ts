@@ -1,8 +1,13 @@
 import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
+import type { TraceContext } from '../../job/trace-context.js';
 import type { AbortReason } from '../../jobs-error.js';
-import { AttemptAbortedError } from '../../jobs-error.js';
+import { AttemptAbortedError, NonRetryableError } from '../../jobs-error.js';
 import type { Assignment } from '../../protocol/worker-messages.js';
+import type { Trailer } from '../handler.js';
 import { ChunkSender } from '../stream/chunk-sender.js';
+import type { AttemptTrace } from '../worker-tracing.js';
+
+const TRAILER_BYTES_MAX = 4_096;
 
 /** One assignment in this worker, from its arrival to its end. */
 export class Attempt {
@@ -15,6 +20,10 @@ export class Attempt {
   readonly payloadBytes: number;
   /** Undefined where its chunks have no readers. */
   readonly stream: ChunkSender | undefined;
+  /** For its handler. */
+  trace: TraceContext | undefined;
+  /** On a worker that traces, once it has begun. */
+  traced: AttemptTrace | undefined = undefined;
   isOver = false;
   hasBegun = false;
   /** Its handler has returned a promise that is not settled. */
@@ -23,6 +32,8 @@ export class Attempt {
   since: number;
   /** The end of its run time. */
   deadline = Number.POSITIVE_INFINITY;
+  /** The metadata that the handler has set by `trailer`, as JSON. */
+  metadata: string | undefined = undefined;
   aborted: AbortReason | undefined = undefined;
   abortDetail = '';
   private payload: Payload;
@@ -38,6 +49,7 @@ export class Attempt {
     this.payload = assignment.payload;
     this.payloadBytes = assignment.payload.length;
     this.since = now;
+    this.trace = assignment.trace;
     this.stream =
       assignment.streaming === true ? new ChunkSender(assignment.job, assignment.attempt) : undefined;
   }
@@ -57,8 +69,8 @@ export class Attempt {
 
   /** Once, for a handler on another thread. */
   takeAssignment(): Assignment {
-    const { job, number, exec, client, runMs, outputBytes } = this;
-    return { job, attempt: number, exec, client, runMs, outputBytes, payload: this.takePayload() };
+    const { job, number, exec, client, runMs, outputBytes, trace } = this;
+    return { job, attempt: number, exec, client, runMs, outputBytes, trace, payload: this.takePayload() };
   }
 
   /** Made at its first use: most handlers never read it, and it costs more than a small job. */
@@ -75,6 +87,15 @@ export class Attempt {
     this.aborted = reason;
     this.abortDetail = detail;
     this.controller?.abort(this.reason(jobId, reason));
+  }
+
+  addTrailer(trailer: Trailer): void {
+    const before = this.metadata === undefined ? {} : (JSON.parse(this.metadata) as Trailer);
+    const metadata = JSON.stringify({ ...before, ...trailer });
+    const bytes = Buffer.byteLength(metadata);
+    if (bytes > TRAILER_BYTES_MAX)
+      throw new NonRetryableError(`trailer of ${bytes} bytes, at most ${TRAILER_BYTES_MAX}`);
+    this.metadata = metadata;
   }
 
   private reason(jobId: string, reason: AbortReason): AttemptAbortedError {

@@ -1,9 +1,12 @@
 import { jobId } from '../../job/job-id.js';
-import type { AttemptContext } from '../handler.js';
+import type { TraceContext } from '../../job/trace-context.js';
+import type { AttemptContext, Trailer } from '../handler.js';
 import type { Attempt } from './attempt.js';
 
-/** Makes id and signal when a handler first reads them; most handlers do not. */
+/** Makes id, signal and methods when a handler first reads them; most handlers do not. */
 export class LazyAttemptContext implements AttemptContext {
+  /** Set before the handler is called. */
+  loaded: unknown = undefined;
   private readonly tag: string;
   private readonly current: Attempt;
 
@@ -26,5 +29,13 @@ export class LazyAttemptContext implements AttemptContext {
 
   get signal(): AbortSignal {
     return this.current.signal(this.jobId);
+  }
+
+  get trace(): TraceContext | undefined {
+    return this.current.trace;
+  }
+
+  get trailer(): (metadata: Trailer) => void {
+    return (metadata) => this.current.addTrailer(metadata);
   }
 }
