@@ -30,9 +30,11 @@ import {
 } from './session-codec.js';
 import {
   encodeReadStream,
+  encodeStopStream,
   encodeStreamConsumed,
   encodeStreamItems,
   readReadStream,
+  readStopStream,
   readStreamConsumed,
   readStreamItems,
 } from './stream-codec.js';
@@ -87,10 +89,9 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
     case 'read_stream':
       return encodeReadStream(message, out, emit);
     case 'stream_consumed':
-      return encodeStreamConsumed(message, out, emit);
+      return encodeStreamConsumed(message.items, out, emit);
     case 'stop_stream':
-      out.int(message.reader);
-      return emit(JobFrameType.StopStream, out);
+      return encodeStopStream(message.reader, out, emit);
     case 'heartbeat':
       return emit(JobFrameType.Heartbeat, out);
     case 'close':
@@ -170,9 +171,9 @@ export function readClient(type: number, from: WireReader): ClientMessage | Unsu
     case JobFrameType.ReadStream:
       return { kind: 'read_stream', ...readReadStream(from) };
     case JobFrameType.StreamConsumed:
-      return { kind: 'stream_consumed', ...readStreamConsumed(from) };
+      return { kind: 'stream_consumed', items: readStreamConsumed(from) };
     case JobFrameType.StopStream:
-      return { kind: 'stop_stream', reader: from.int() };
+      return { kind: 'stop_stream', reader: readStopStream(from) };
     case JobFrameType.Heartbeat:
       return { kind: 'heartbeat' };
     case JobFrameType.Close:

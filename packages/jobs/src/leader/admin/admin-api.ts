@@ -24,6 +24,7 @@ const FORBIDDEN: AdminAnswer = { kind: 'forbidden', needed: 'observe on leader.o
  */
 export class AdminApi {
   private readonly context: LeaderParts<
+    | 'chunkCount'
     | 'diskLow'
     | 'diskSlow'
     | 'draining'
@@ -91,7 +92,9 @@ export class AdminApi {
     if (job.end !== undefined) return this.answer(session, call, { kind: 'cancelled', state: job.state });
     job.pending = true;
     const text = reason.slice(0, REASON_CHARS_MAX);
-    this.context.stage({ type: 'cancel', at: this.context.recordTime, job: no, reason: text }, session, call);
+    const chunks = this.context.chunkCount(job);
+    const record: CancelRecord = { type: 'cancel', at: this.context.recordTime, job: no, reason: text };
+    this.context.stage(chunks === undefined ? record : { ...record, chunks }, session, call);
   }
 
   answer(session: ClientSession, call: number, answer: AdminAnswer): void {
