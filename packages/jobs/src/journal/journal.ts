@@ -26,8 +26,8 @@ export interface Journal {
   /** Tells `watcher` its condition at every change. */
   watch(watcher: LogWatcher): void;
   /**
-   * False: another process has opened the log, so that the leader's state may be old. The leader stops. An
-   * append that has worked needs no such look.
+   * False: another process has opened the log, so that the leader's state may be old. The leader stops. It
+   * looks before the answers of a turn leave.
    */
   isOwner(): boolean;
   /**
