@@ -73,7 +73,7 @@ export type CollectRule<Out extends StandardSchemaV1, Chunk extends ChunkSchema>
   ? unknown
   : [Collected<ChunkInput<Chunk>>] extends [StandardSchemaV1.InferInput<Out>]
     ? unknown
-    : { readonly collect: false | Collect<Chunk, Out> };
+    : { readonly collect: unknown };
 
 /** Absent in a job that does not stream. */
 export type ChunkSchema = StandardSchemaV1 | undefined;

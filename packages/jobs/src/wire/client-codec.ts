@@ -20,7 +20,8 @@ import type {
 } from '../protocol/client-messages.js';
 import { readAdminRequest } from './admin-codec.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
+import { fieldOf, readField } from './field-values.js';
+import { HAS_FIELDS, readOptionalFields, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -49,6 +50,8 @@ const REFUSED = 2;
 const HAS_RESULT = 1;
 const HAS_REASON = 2;
 const HAS_FAILURE = 4;
+/** An optional field of an outcome. */
+const METADATA = 1;
 const STATES = ['done', 'dead', 'cancelled', 'unknown'] as const satisfies readonly JobOutcome['state'][];
 
 export function encodeClientHello(hello: ClientHello, out: ByteWriter, emit: Emit): void {
@@ -359,14 +362,17 @@ function encodeOutcomes(items: readonly JobOutcome[], out: ByteWriter, emit: Emi
   if (out.length > 0) emit(JobFrameType.Outcomes, out);
 }
 
-function writeOutcome(out: ByteWriter, { job, state, result, reason, failure }: JobOutcome): void {
+function writeOutcome(out: ByteWriter, outcome: JobOutcome): void {
+  const { job, state, result, reason, failure, metadata } = outcome;
   out.int(job);
   writeWord(out, STATES, state);
   const has = (result === undefined ? 0 : HAS_RESULT) | (reason === '' ? 0 : HAS_REASON);
-  out.byte(has | (failure === undefined ? 0 : HAS_FAILURE));
+  out.byte(has | (failure === undefined ? 0 : HAS_FAILURE) | (metadata === undefined ? 0 : HAS_FIELDS));
   if (result !== undefined) out.payload(result);
   if (reason !== '') out.text(reason);
   if (failure !== undefined) writeFailure(out, failure);
+  if (metadata !== undefined)
+    writeOptionalFields(out, [fieldOf(METADATA, (field) => field.text(metadata))]);
 }
 
 function readOutcome(from: WireReader): JobOutcome {
@@ -377,8 +383,10 @@ function readOutcome(from: WireReader): JobOutcome {
   const result = (flags & HAS_RESULT) === 0 ? undefined : from.payload();
   const reason = (flags & HAS_REASON) === 0 ? '' : from.text();
   const failure = (flags & HAS_FAILURE) === 0 ? undefined : readFailure(from);
-  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
-  return { job, state, result, reason, failure };
+  const outcome = { job, state, result, reason, failure };
+  if ((flags & HAS_FIELDS) === 0) return outcome;
+  const metadata = readField(readOptionalFields(from), METADATA, (field) => field.text());
+  return metadata === undefined ? outcome : { ...outcome, metadata };
 }
 
 const OUTCOME_CODEC = { write: writeOutcome, read: readOutcome };

@@ -18,7 +18,7 @@ import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
 import type { Emit } from './session-codec.js';
 import { readWord, writeWord } from './wire-fields.js';
-import { WireReader } from './wire-reader.js';
+import type { WireReader } from './wire-reader.js';
 
 const KINDS = ['data', 'reset', 'gap', 'end', 'refused'] as const satisfies readonly StreamItem['kind'][];
 /** An item of a later kind has a length, so that a reader without it passes over it. */
@@ -97,8 +97,7 @@ export function writeHeldStreams(streams: readonly HeldStream[], out: ByteWriter
   }
 }
 
-export function readHeldStreams(bytes: Uint8Array): HeldStream[] {
-  const from = new WireReader(bytes);
+export function readHeldStreams(from: WireReader): HeldStream[] {
   const streams: HeldStream[] = [];
   while (from.nextItem()) {
     const flags = from.byte();

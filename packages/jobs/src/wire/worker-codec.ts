@@ -12,12 +12,20 @@ import type {
   Credit,
   HeartbeatHello,
   LoopBlocked,
+  StreamEnd,
   ToWorker,
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
+import { fieldOf, readField } from './field-values.js';
+import {
+  HAS_FIELDS,
+  type OptionalField,
+  readOptionalFields,
+  skipOptionalFields,
+  writeOptionalFields,
+} from './optional-fields.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -25,7 +33,14 @@ import {
   readSessionMessage,
   writeOffer,
 } from './session-codec.js';
-import { encodeChunks, encodeStreamWindows, readChunks, readStreamWindows } from './stream-codec.js';
+import {
+  encodeChunks,
+  encodeStreamWindows,
+  readChunks,
+  readHeldStreams,
+  readStreamWindows,
+  writeHeldStreams,
+} from './stream-codec.js';
 import { readFailure, readTexts, readWord, writeFailure, writeTexts, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
 
@@ -38,6 +53,14 @@ const UNKNOWN_FAILURE: JobFailure = { name: 'Error', message: 'the worker gave n
 const SAME_AS_BEFORE = 1;
 /** Its chunks have readers. */
 const STREAMING = 2;
+/** Its chunks must be acknowledged before its end. */
+const DURABLE = 4;
+
+/** Optional fields of WorkerHello, of an assignment and of an end (docs/wire-protocol.md §12). */
+const HELD_STREAMS = 1;
+const SILENCE_MS = 1;
+const CHUNKS = 1;
+const METADATA = 2;
 
 /** A worker's message in one frame. Ends that are too large for their report follow it without credit. */
 export type WorkerFrame = WorkerMessage | { readonly kind: 'ends'; readonly ends: readonly AttemptEnd[] };
@@ -51,7 +74,11 @@ export function encodeWorkerHello(hello: WorkerHello, out: ByteWriter, emit: Emi
   out.int(hello.slots);
   writeCredit(out, hello.credit);
   out.text(hello.heartbeatToken ?? '');
-  writeOptionalFields(out, []);
+  const { streams = [] } = hello;
+  writeOptionalFields(
+    out,
+    streams.length === 0 ? [] : [fieldOf(HELD_STREAMS, (field) => writeHeldStreams(streams, field))],
+  );
   for (const held of hello.held) writeAttempt(out, held);
   emit(JobFrameType.WorkerHello, out);
 }
@@ -65,9 +92,10 @@ export function readWorkerHello(from: WireReader): WorkerHello {
   const slots = from.int();
   const credit = readCredit(from);
   const heartbeatToken = from.text();
-  skipOptionalFields(from);
+  const streams = readField(readOptionalFields(from), HELD_STREAMS, readHeldStreams);
   const held = readAttempts(from);
-  return { ...offer, worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
+  const hello = { ...offer, worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
+  return streams === undefined ? hello : { ...hello, streams };
 }
 
 export function encodeHeartbeatHello(hello: HeartbeatHello, out: ByteWriter, emit: Emit): void {
@@ -206,7 +234,9 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
   let before: Assignment | undefined;
   for (const item of items) {
     const same = before !== undefined && hasSameSettings(item, before);
-    out.byte((same ? SAME_AS_BEFORE : 0) | (item.streaming === true ? STREAMING : 0));
+    const { streaming, durable, silenceMs } = item;
+    const kind = (streaming === true ? STREAMING : 0) | (durable === true ? DURABLE : 0);
+    out.byte((same ? SAME_AS_BEFORE : 0) | kind | (silenceMs === undefined ? 0 : HAS_FIELDS));
     writeAttempt(out, item);
     if (!same) {
       out.text(item.exec);
@@ -214,6 +244,8 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
       out.int(item.runMs);
       out.int(item.outputBytes);
     }
+    if (silenceMs !== undefined)
+      writeOptionalFields(out, [fieldOf(SILENCE_MS, (field) => field.int(silenceMs))]);
     out.payload(item.payload);
     before = item;
     if (out.length < FRAME_BYTES) continue;
@@ -248,20 +280,44 @@ function readAssigns(from: WireReader): Assignment[] {
       runMs = from.int();
       outputBytes = from.int();
     }
-    if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
+    const silenceMs =
+      (flags & HAS_FIELDS) === 0 ? undefined : readField(readOptionalFields(from), SILENCE_MS, readInt);
     const streaming = (flags & STREAMING) !== 0;
-    items.push({ job, attempt, exec, payload: from.payload(), client, runMs, outputBytes, streaming });
+    const item = { job, attempt, exec, payload: from.payload(), client, runMs, outputBytes, streaming };
+    const isPlain = silenceMs === undefined && (flags & DURABLE) === 0;
+    items.push(isPlain ? item : { ...item, durable: (flags & DURABLE) !== 0, silenceMs });
   }
   return items;
 }
 
 function writeEnd(out: ByteWriter, end: AttemptEnd): void {
+  const fields = end.chunks === undefined && end.metadata === undefined ? undefined : streamFields(end);
+  const flags = fields === undefined ? 0 : HAS_FIELDS;
   writeWord(out, OUTCOMES, end.outcome);
-  if (end.outcome === 'released') out.byte(0);
-  else out.byte(end.outcome === 'ok' ? HAS_RESULT : HAS_FAILURE);
+  if (end.outcome === 'released') out.byte(flags);
+  else out.byte(flags | (end.outcome === 'ok' ? HAS_RESULT : HAS_FAILURE));
   writeAttempt(out, end);
   if (end.outcome === 'ok') out.payload(end.result);
   else if (end.outcome !== 'released') writeFailure(out, end.failure);
+  if (fields !== undefined) writeOptionalFields(out, fields);
+}
+
+function streamFields({ chunks, metadata }: StreamEnd): OptionalField[] {
+  const fields: OptionalField[] = [];
+  if (chunks !== undefined) fields.push(fieldOf(CHUNKS, (field) => field.int(chunks)));
+  if (metadata !== undefined) fields.push(fieldOf(METADATA, (field) => field.text(metadata)));
+  return fields;
+}
+
+function readStreamEnd(from: WireReader): StreamEnd {
+  const fields = readOptionalFields(from);
+  const chunks = readField(fields, CHUNKS, readInt);
+  const metadata = readField(fields, METADATA, (field) => field.text());
+  return { ...(chunks === undefined ? {} : { chunks }), ...(metadata === undefined ? {} : { metadata }) };
+}
+
+function readInt(from: WireReader): number {
+  return from.int();
 }
 
 /** The flags state what an end carries, so one of another version can be read: it counts as failed. */
@@ -274,10 +330,13 @@ function readEnds(from: WireReader): AttemptEnd[] {
     const attempt = from.int();
     const result = (flags & HAS_RESULT) === 0 ? EMPTY_PAYLOAD : from.payload();
     const failure = (flags & HAS_FAILURE) === 0 ? UNKNOWN_FAILURE : readFailure(from);
-    if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
-    if (outcome === 'ok') ends.push({ outcome, job, attempt, result });
-    else if (outcome === 'released') ends.push({ outcome, job, attempt });
-    else ends.push({ outcome, job, attempt, failure });
+    const end: AttemptEnd =
+      outcome === 'ok'
+        ? { outcome, job, attempt, result }
+        : outcome === 'released'
+          ? { outcome, job, attempt }
+          : { outcome, job, attempt, failure };
+    ends.push((flags & HAS_FIELDS) === 0 ? end : { ...end, ...readStreamEnd(from) });
   }
   return ends;
 }

@@ -8,6 +8,7 @@ import {
 } from '../job/define-job.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
+import type { StreamMetadata } from '../job/stream-metadata.js';
 
 /** A handler's second argument. */
 export interface AttemptContext {
@@ -19,6 +20,8 @@ export interface AttemptContext {
   readonly client: string;
   /** Fires when the job is cancelled, the lease is lost, the run time is over or the worker drains. */
   readonly signal: AbortSignal;
+  /** Adds to the metadata of the end of its stream; the values of a name are replaced. */
+  trailer(metadata: StreamMetadata): void;
 }
 
 export type Handler<D extends JobDefinition> = (

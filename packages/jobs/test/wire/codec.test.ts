@@ -118,7 +118,10 @@ codec('messages of a client round-trip', () => {
       offset: number,
       window: number,
     }),
-    rec({ kind: fc.constant('stream_consumed' as const), reader: number, attempt: number, offset: number }),
+    rec({
+      kind: fc.constant('stream_consumed' as const),
+      items: fc.array(rec({ reader: number, attempt: number, offset: number }), { minLength: 1, maxLength: 3 }),
+    }),
     rec({ kind: fc.constant('stop_stream' as const), reader: number }),
     fc.constant({ kind: 'heartbeat' as const }),
     fc.constant({ kind: 'close' as const }),
@@ -164,7 +167,12 @@ codec('messages to a client round-trip', () => {
       kind: fc.constant('stream_items' as const),
       reader: number,
       items: fc.tuple(
-        rec({ kind: fc.constant('data' as const), attempt: number, offset: number, chunk: fc.constant('1') }),
+        rec({
+          kind: fc.constant('data' as const),
+          attempt: number,
+          first: number,
+          chunks: fc.array(payload, { minLength: 1, maxLength: 3 }),
+        }),
         rec({ kind: fc.constant('reset' as const), attempt: number }),
         rec({
           kind: fc.constant('gap' as const),
@@ -172,7 +180,11 @@ codec('messages to a client round-trip', () => {
           from: number,
           to: fc.constantFrom(undefined, 0, 7),
         }),
-        rec({ kind: fc.constant('refused' as const), problem: fc.string({ maxLength: 20 }) }),
+        rec({
+          kind: fc.constant('refused' as const),
+          status: fc.constantFrom('FAILED_PRECONDITION' as const, 'INVALID_ARGUMENT' as const),
+          problem: fc.string({ maxLength: 20 }),
+        }),
         rec({
           kind: fc.constant('end' as const),
           streaming: fc.constantFrom('response' as const, 'internal' as const),

@@ -272,7 +272,10 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
     offset: 2,
     window: 65_536,
   }),
-  client('StreamConsumed', 86, '010103', { kind: 'stream_consumed', reader: 1, attempt: 1, offset: 3 }),
+  client('StreamConsumed', 86, '010103', {
+    kind: 'stream_consumed',
+    items: [{ reader: 1, attempt: 1, offset: 3 }],
+  }),
   client('StopStream', 87, '01', { kind: 'stop_stream', reader: 1 }),
   toClient(
     'StreamItems',
@@ -282,15 +285,22 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
       kind: 'stream_items',
       reader: 1,
       items: [
-        { kind: 'data', attempt: 1, offset: 2, chunk: '"to"' },
+        { kind: 'data', attempt: 1, first: 2, chunks: ['"to"', '"be"'] },
         { kind: 'reset', attempt: 2 },
         { kind: 'gap', attempt: 2, from: 0, to: 3 },
         { kind: 'gap', attempt: 2, from: 3, to: undefined },
-        { kind: 'refused', problem: 'not streaming' },
+        { kind: 'refused', status: 'FAILED_PRECONDITION', problem: 'not streaming' },
         {
           kind: 'end',
           streaming: 'internal',
-          outcome: { job: 45, state: 'done', result: '"to be"', reason: '', failure: undefined },
+          outcome: {
+            job: 45,
+            state: 'done',
+            result: '"to be"',
+            reason: '',
+            failure: undefined,
+            metadata: '{"words":2}',
+          },
         },
       ],
     },

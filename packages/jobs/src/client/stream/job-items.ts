@@ -10,12 +10,10 @@ import {
 } from '../../jobs-error.js';
 import type { JobOutcome } from '../../protocol/client-messages.js';
 import type { StreamPosition } from '../../protocol/stream-messages.js';
+import type { StreamMetadata } from '../../job/stream-metadata.js';
 import { outputOf } from '../output-of-outcome.js';
 import { ItemIterator, type StreamEvent } from './item-iterator.js';
 import type { OpenReader } from './reader-table.js';
-
-/** What a handler has set by `trailer`. */
-export type StreamMetadata = Readonly<Record<string, string | number | boolean | null>>;
 
 /** How a job ended, as the last item of its stream. */
 export interface JobStreamEnd {
@@ -24,7 +22,7 @@ export interface JobStreamEnd {
   /** Why it is dead, or why it was cancelled. */
   readonly reason: string;
   readonly failure: JobFailure | undefined;
-  /** Empty where its handler has set none. */
+  /** What its handler has set by `trailer`. */
   readonly metadata: StreamMetadata;
 }
 

@@ -1,3 +1,4 @@
+import type { CancelRecord } from '../../ledger/ledger-record.js';
 import type {
   AdminAnswer,
   AdminRequest,

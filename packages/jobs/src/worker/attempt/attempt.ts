@@ -1,7 +1,9 @@
 import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
 import type { AbortReason } from '../../jobs-error.js';
-import { AttemptAbortedError } from '../../jobs-error.js';
+import type { StreamMetadata } from '../../job/stream-metadata.js';
+import { AttemptAbortedError, NonRetryableError } from '../../jobs-error.js';
 import type { JobsClock } from '../../jobs-host.js';
+import { METADATA_CHARS_MAX } from '../../protocol/stream-messages.js';
 import type { Assignment, StreamEnd } from '../../protocol/worker-messages.js';
 import { ChunkSender } from '../stream/chunk-sender.js';
 
@@ -27,7 +29,7 @@ export class Attempt {
   /** The end of its run time. */
   deadline = Number.POSITIVE_INFINITY;
   /** What the handler has set by `trailer`, as JSON. */
-  metadata: string | undefined = undefined;
+  private metadata: string | undefined = undefined;
   aborted: AbortReason | undefined = undefined;
   abortDetail = '';
   private payload: Payload;
@@ -74,6 +76,14 @@ export class Attempt {
   /** When its limits are to be looked at next. */
   nextCheckAt(now: number): number {
     return Math.min(this.deadline, Math.min(this.chunkAt, now) + this.silenceMs);
+  }
+
+  addMetadata(metadata: StreamMetadata): void {
+    const before = this.metadata === undefined ? {} : (JSON.parse(this.metadata) as StreamMetadata);
+    const text = JSON.stringify({ ...before, ...metadata });
+    if (text.length > METADATA_CHARS_MAX)
+      throw new NonRetryableError(`metadata of ${text.length} characters, at most ${METADATA_CHARS_MAX}`);
+    this.metadata = text;
   }
 
   /** For the record of its end; undefined where it neither streams nor has metadata. */

@@ -1,4 +1,5 @@
 import { jobId } from '../../job/job-id.js';
+import type { StreamMetadata } from '../../job/stream-metadata.js';
 import type { AttemptContext } from '../handler.js';
 import type { Attempt } from './attempt.js';
 
@@ -22,6 +23,11 @@ export class LazyAttemptContext implements AttemptContext {
 
   get client(): string {
     return this.current.client;
+  }
+
+  /** A function of its own, so that a handler may take it out of its context. */
+  get trailer(): (metadata: StreamMetadata) => void {
+    return (metadata) => this.current.addMetadata(metadata);
   }
 
   get signal(): AbortSignal {
