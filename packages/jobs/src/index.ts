@@ -25,6 +25,7 @@ export type { JobPolicy, StreamingMode } from './job/job-policy.js';
 export { type Payload, payloadText } from './job/payload.js';
 export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
+export type { Trailer } from './job/trailer.js';
 export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
 export {
   AttemptAbortedError,
@@ -46,9 +47,11 @@ export {
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
   NonRetryableError,
+  NotStreamingError,
   SessionRefusedError,
   StreamGapError,
   StreamRefusedError,
@@ -60,6 +63,7 @@ export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
 export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
+export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
 export type {
   JobView,
@@ -79,7 +83,15 @@ export type { StartWorkerOptions } from './remote/start-worker.js';
 export { RemoteWorker, startWorker } from './remote/start-worker.js';
 export type { LeaderRenewal, LeaderServerOptions } from './server/leader-server.js';
 export { LeaderServer, startLeader } from './server/leader-server.js';
-export type { AttemptContext, HandledJob, Handler, HandlerOptions } from './worker/handler.js';
+export type {
+  AttemptContext,
+  HandledJob,
+  Handler,
+  HandlerFunction,
+  HandlerOptions,
+  HandlerSetup,
+  HandlerStream,
+} from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';
 export type { GivenHandlers, HandlerThreadOptions } from './worker/threads/thread-options.js';

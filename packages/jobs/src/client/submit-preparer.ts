@@ -20,8 +20,8 @@ export interface SubmitOptions extends WaitOptions {
   /** Not before this many milliseconds from now. Default 0. */
   readonly runAfterMs?: number | undefined;
   /**
-   * Its chunks can be read while it runs. `response` waits for a slow reader; `internal` does not, and has the
-   * output as an item. `true` is `response`. Default: chunks are only collected.
+   * Its chunks can be read while it runs. `response` waits for a slow reader; `internal` does not, and has
+   * the output as an item. `true` is `response`. Default: chunks are only collected.
    */
   readonly streaming?: boolean | StreamingMode | undefined;
   /** How the leader keeps its chunks, in place of the definition's settings. */
@@ -49,7 +49,7 @@ export const NO_OPTIONS: SubmitOptions = {};
 export class SubmitPreparer {
   private readonly limits: { readonly payloadBytesMax: number };
   private readonly refs = new Map<JobDefinition, number>();
-  /** By mode and settings: a job that streams has another policy, so it costs no record of its own (ADR 0420). */
+  /** By mode and settings: a job that streams has another policy, and costs no record more (ADR 0420). */
   private readonly streamingRefs = new Map<string, Map<JobDefinition, number>>();
   private lastRef = 0;
   private readonly define: (definition: JobDefine) => void;
@@ -111,6 +111,8 @@ export class SubmitPreparer {
 
   private refOf(job: JobDefinition, { streaming, stream }: SubmitOptions): number {
     const mode = streaming === true ? 'response' : streaming === false ? undefined : streaming;
+    if (mode === undefined && stream !== undefined)
+      throw new JobDefinitionError('submit', 'stream without streaming');
     const refs = mode === undefined ? this.refs : this.refsOf(mode, stream);
     let ref = refs.get(job);
     if (ref === undefined) {

@@ -33,8 +33,8 @@ export interface JobOptions<
         /** Bytes of the encoded output. More is a final failure. Default 1 MiB. */
         readonly outputBytes?: number | undefined;
         /**
-         * Silence of a generator: before its first chunk, and between two. Time that it waits for a reader does
-         * not count. Default: none.
+         * Silence of a generator: before its first chunk, and between two. Time that it waits for a reader
+         * does not count. Default: none.
          */
         readonly silenceMs?: number | undefined;
       }
@@ -147,7 +147,10 @@ export function defineJob<
   In extends StandardSchemaV1,
   Out extends StandardSchemaV1,
   Chunk extends ChunkSchema = undefined,
->(name: string, options: JobOptions<In, Out, Chunk> & CollectRule<Out, Chunk>): JobDefinition<In, Out, Chunk> {
+>(
+  name: string,
+  options: JobOptions<In, Out, Chunk> & CollectRule<Out, Chunk>,
+): JobDefinition<In, Out, Chunk> {
   checkOption('job name', name, jobName, definitionError);
   checkOptions(`job '${name}'`, options, KNOWN, ['input', 'output']);
   return Object.freeze({

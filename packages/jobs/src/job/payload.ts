@@ -3,11 +3,10 @@ import { isAscii } from 'node:buffer';
 import { StoredPayload } from './stored-payload.js';
 
 /**
- * The bytes of a JSON text, or a zero byte and then bytes that are the value itself: no JSON begins so. A short
- * ASCII one is a string, one byte a character: 16 bytes of overhead, and it
- * pins nothing, where a typed array costs two hundred bytes or pins a slab. Any other is a byte array of its
- * own, or stays on the disk. Invariant: a string here is ASCII; its maker has checked it, so no reader checks
- * again.
+ * The bytes of a JSON text, or a zero byte and then bytes that are the value itself: no JSON begins so. A
+ * short ASCII one is a string, one byte a character: 16 bytes of overhead, and it pins nothing, where a typed
+ * array costs two hundred bytes or pins a slab. Any other is a byte array of its own, or stays on the disk.
+ * Invariant: a string here is ASCII; its maker has checked it, so no reader checks again.
  */
 export type InlinePayload = string | Uint8Array;
 export type Payload = InlinePayload | StoredPayload;

@@ -6,9 +6,6 @@ import type { AttemptRef } from './worker-messages.js';
 /** The largest chunk: its frame never travels in pieces, so the end of its attempt cannot overtake it. */
 export const CHUNK_BYTES_MAX = 256 * 1024;
 
-/** The metadata of an end, as JSON. */
-export const METADATA_CHARS_MAX = 4_096;
-
 /** Chunks of one attempt with consecutive numbers. */
 export interface StreamChunks extends AttemptRef {
   /** The number of the first; those of an attempt count from 0. */

@@ -52,7 +52,7 @@ export interface Credit {
   readonly bytes: number;
 }
 
-/** What a stream has beside its chunks. */
+/** The part of an end that only streams have. */
 export interface StreamEnd {
   /** Chunks that have left the worker. Absent where it does not stream. */
   readonly chunks?: number | undefined;

@@ -2,6 +2,12 @@
 // jobs.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import {
+  HAS_FIELDS,
+  readOptionalFields,
+  skipOptionalFields,
+  writeOptionalFields,
+} from '../bytes/optional-fields.js';
 import { ANY } from '../job/any-schema.js';
 import { defineJob } from '../job/define-job.js';
 import type { JobPolicy } from '../job/job-policy.js';
@@ -19,9 +25,8 @@ import type {
   UnsupportedPolicy,
 } from '../protocol/client-messages.js';
 import { readAdminRequest } from './admin-codec.js';
-import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import { fieldOf, readField } from './field-values.js';
-import { HAS_FIELDS, readOptionalFields, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
+import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -371,8 +376,7 @@ function writeOutcome(out: ByteWriter, outcome: JobOutcome): void {
   if (result !== undefined) out.payload(result);
   if (reason !== '') out.text(reason);
   if (failure !== undefined) writeFailure(out, failure);
-  if (metadata !== undefined)
-    writeOptionalFields(out, [fieldOf(METADATA, (field) => field.text(metadata))]);
+  if (metadata !== undefined) writeOptionalFields(out, [fieldOf(METADATA, (field) => field.text(metadata))]);
 }
 
 function readOutcome(from: WireReader): JobOutcome {

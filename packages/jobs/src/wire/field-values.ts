@@ -1,5 +1,5 @@
 import { ByteWriter } from '../bytes/byte-writer.js';
-import type { OptionalField } from './optional-fields.js';
+import type { OptionalField } from '../bytes/optional-fields.js';
 import { WireReader } from './wire-reader.js';
 
 /** The value of an optional field, written as in a message. */

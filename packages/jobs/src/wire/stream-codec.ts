@@ -1,5 +1,6 @@
 // Hot path: chunks and items run once per chunk.
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from '../bytes/optional-fields.js';
 import type { StreamingMode } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { MessageMalformedError } from '../jobs-error.js';
@@ -15,7 +16,6 @@ import type {
   StreamWindow,
 } from '../protocol/stream-messages.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
 import type { Emit } from './session-codec.js';
 import { readWord, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';

@@ -1,6 +1,13 @@
 // Hot path: reports and assignments run once per attempt or batch.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import {
+  HAS_FIELDS,
+  type OptionalField,
+  readOptionalFields,
+  skipOptionalFields,
+  writeOptionalFields,
+} from '../bytes/optional-fields.js';
 import { EMPTY_PAYLOAD } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
 import type {
@@ -17,15 +24,8 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
-import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import { fieldOf, readField } from './field-values.js';
-import {
-  HAS_FIELDS,
-  type OptionalField,
-  readOptionalFields,
-  skipOptionalFields,
-  writeOptionalFields,
-} from './optional-fields.js';
+import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import {
   type Emit,
   encodeSessionMessage,

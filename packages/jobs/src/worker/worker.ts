@@ -346,7 +346,9 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     const isSilent = attempt.deadline > this.setup.clock.now();
     this.signalAbort(attempt, isSilent ? 'silence' : 'run-time');
     const name = isSilent ? 'SilenceExceeded' : 'RunTimeExceeded';
-    const message = isSilent ? `no chunk for ${attempt.silenceMs} ms` : `still running after ${attempt.runMs} ms`;
+    const message = isSilent
+      ? `no chunk for ${attempt.silenceMs} ms`
+      : `still running after ${attempt.runMs} ms`;
     this.end(attempt, failed(attempt, 'timed-out', { name, message }));
   }
 
@@ -401,7 +403,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   /** An attempt that was taken away or released did not fail here. */
   private reportFailure(attempt: Attempt, end: AttemptEnd): void {
     const { onFailure } = this.setup;
-    const wasTaken = attempt.aborted === 'cancelled' || attempt.aborted === 'fenced' || attempt.aborted === 'draining';
+    const wasTaken =
+      attempt.aborted === 'cancelled' || attempt.aborted === 'fenced' || attempt.aborted === 'draining';
     if (onFailure === undefined || wasTaken || end.outcome === 'ok' || end.outcome === 'released') return;
     const { job, exec, number } = attempt;
     const { outcome, failure } = end;

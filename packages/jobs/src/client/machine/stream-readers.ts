@@ -56,7 +56,10 @@ export class StreamReaders {
   private request(request: ReadStream): void {
     if (this.canStream) return this.write({ kind: 'read_stream', ...request });
     const problem = 'the leader is of a version without streams';
-    this.received({ reader: request.reader, items: [{ kind: 'refused', status: 'FAILED_PRECONDITION', problem }] });
+    this.received({
+      reader: request.reader,
+      items: [{ kind: 'refused', status: 'FAILED_PRECONDITION', problem }],
+    });
   }
 }
 

@@ -30,10 +30,14 @@ export abstract class ItemIterator<D extends JobDefinition, T> implements AsyncG
   protected readonly definition: D;
   protected readonly id: string;
   private readonly open: () => OpenReader;
-  /** From the first call of `next` on: a stream that nobody takes is not read. */
+  /** From the first call of `next` on: a stream that is never iterated is not read. */
   private reader: OpenReader | undefined = undefined;
   private readonly signal: AbortSignal | undefined;
-  private readonly abort = (): void => this.reader?.items.abort(this.signal?.reason as Error);
+  /** Chunks that are here are dropped. */
+  private readonly abort = (): void => {
+    this.run = { ...this.run, chunks: this.run.chunks.slice(0, this.at) };
+    this.reader?.items.abort(this.signal?.reason as Error);
+  };
   private run = NO_RUN;
   private at = 0;
   private isDone = false;

@@ -1,16 +1,16 @@
 // Hot path: `chunk` runs once per chunk.
 import type { JobChunk, JobDefinition, JobOutput } from '../../job/define-job.js';
+import type { Trailer } from '../../job/trailer.js';
 import {
   JobCancelledError,
-  type JobFailure,
   JobFailedError,
+  type JobFailure,
   JobUnknownError,
   StreamGapError,
   StreamResetError,
 } from '../../jobs-error.js';
 import type { JobOutcome } from '../../protocol/client-messages.js';
 import type { StreamPosition } from '../../protocol/stream-messages.js';
-import type { StreamMetadata } from '../../job/stream-metadata.js';
 import { outputOf } from '../output-of-outcome.js';
 import { ItemIterator, type StreamEvent } from './item-iterator.js';
 import type { OpenReader } from './reader-table.js';
@@ -22,8 +22,8 @@ export interface JobStreamEnd {
   /** Why it is dead, or why it was cancelled. */
   readonly reason: string;
   readonly failure: JobFailure | undefined;
-  /** What its handler has set by `trailer`. */
-  readonly metadata: StreamMetadata;
+  /** The values that its handler has set by `trailer`. */
+  readonly metadata: Trailer;
 }
 
 /** One item of `job.items()`: `data* → finalCollected? → end`, with `reset` and `gap` where they happen. */
@@ -143,11 +143,11 @@ function endOf(id: string, { state, reason, failure, metadata }: JobOutcome): Jo
 }
 
 /** A worker of another make may have sent anything. */
-function metadataOf(text: string | undefined): StreamMetadata {
+function metadataOf(text: string | undefined): Trailer {
   if (text === undefined) return {};
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as StreamMetadata) : {};
+    return typeof value === 'object' && value !== null ? (value as Trailer) : {};
   } catch (error) {
     if (error instanceof SyntaxError) return {};
     throw error;

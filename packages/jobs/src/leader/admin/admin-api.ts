@@ -94,7 +94,13 @@ export class AdminApi {
     job.pending = true;
     const text = reason.slice(0, REASON_CHARS_MAX);
     const chunks = this.context.chunkCount(job);
-    const record: CancelRecord = { type: 'cancel', at: this.context.recordTime, job: no, reason: text };
+    const record: CancelRecord = {
+      type: 'cancel',
+      at: this.context.recordTime,
+      job: no,
+      reason: text,
+      by: session.client,
+    };
     this.context.stage(chunks === undefined ? record : { ...record, chunks }, session, call);
   }
 
@@ -127,7 +133,8 @@ export class AdminApi {
     );
     if (dead.length === 0) return this.answer(session, call, { kind: 'count', count: 0 });
     for (const job of dead) job.pending = true;
-    this.context.stage({ type, at: this.context.recordTime, jobs: dead.map((job) => job.no) }, session, call);
+    const record = { type, at: this.context.recordTime, jobs: dead.map((job) => job.no), by: session.client };
+    this.context.stage(record, session, call);
   }
 
   overview(): LeaderOverview {

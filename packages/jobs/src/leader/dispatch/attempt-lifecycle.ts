@@ -1,6 +1,7 @@
 // Hot path: `assign`, `assigned`, `report` and `endLease` run once per attempt.
 import { boundedFailure } from '../../job/job-failure.js';
 import { retryDelayMs } from '../../job/retry-policy.js';
+import { TRAILER_BYTES_MAX } from '../../job/trailer.js';
 import type { JobFailure } from '../../jobs-error.js';
 import type {
   AckRecord,
@@ -12,7 +13,6 @@ import type {
 } from '../../ledger/ledger-record.js';
 import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { AttemptEnd, AttemptRef, StreamEnd } from '../../protocol/worker-messages.js';
-import { METADATA_CHARS_MAX } from '../../protocol/stream-messages.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
@@ -257,6 +257,6 @@ export class AttemptLifecycle {
 function withStreamEnd<T extends object>(record: T, { chunks, metadata }: StreamEnd): T & StreamEnd {
   if (chunks === undefined && metadata === undefined) return record;
   // A worker of this package refuses longer ones at its handler.
-  const isKept = metadata !== undefined && metadata.length <= METADATA_CHARS_MAX;
+  const isKept = metadata !== undefined && metadata.length <= TRAILER_BYTES_MAX;
   return { ...record, ...(chunks === undefined ? {} : { chunks }), ...(isKept ? { metadata } : {}) };
 }

@@ -255,7 +255,8 @@ export class JobStream {
 
   private bytesFrom(offset: number): number {
     let bytes = 0;
-    for (let at = Math.max(offset, this.buffer.base); at < this.next; at += 1) bytes += this.buffer.at(at).length;
+    for (let at = Math.max(offset, this.buffer.base); at < this.next; at += 1)
+      bytes += this.buffer.at(at).length;
     return bytes;
   }
 
@@ -300,8 +301,7 @@ export class JobStream {
   private settle(): void {
     const floor = this.pendingFloor;
     for (; this.pendingFrom < floor; this.pendingFrom += 1)
-      if (this.pendingFrom >= this.buffer.base)
-        this.pendingBytes -= this.buffer.at(this.pendingFrom).length;
+      if (this.pendingFrom >= this.buffer.base) this.pendingBytes -= this.buffer.at(this.pendingFrom).length;
   }
 
   private get pendingFloor(): number {

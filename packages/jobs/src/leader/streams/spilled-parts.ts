@@ -60,7 +60,7 @@ export class SpilledParts {
     return true;
   }
 
-  /** Those of one file. */
+  /** All parts in one file. */
   removeFile(file: number): void {
     this.parts = this.parts.filter((part) => {
       if (part.file !== file) return true;

@@ -1,4 +1,5 @@
 import { DEFAULT_STREAM } from '../../job/stream-policy.js';
+import { identityOf } from '../../ledger/identity-usage.js';
 import type {
   HeldStream,
   ReadStream,
@@ -8,7 +9,6 @@ import type {
   StreamRefusal,
   StreamWindow,
 } from '../../protocol/stream-messages.js';
-import { identityOf } from '../../ledger/identity-usage.js';
 import { outcomeOf, unknownOutcome } from '../commit/outcome-waiters.js';
 import type { Lease } from '../dispatch/lease.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
@@ -110,7 +110,7 @@ export class StreamTable {
     }
   }
 
-  /** Chunks of the running attempt that are known here; undefined: the job does not stream, or none is known. */
+  /** Chunks of the running attempt; undefined: the job does not stream, or none is known. */
   countOf({ no, policy }: LeaderJob): number | undefined {
     const stream = policy.streaming === undefined ? undefined : this.streams.get(no);
     return stream?.isKnown === true ? stream.next : undefined;
@@ -276,7 +276,11 @@ const NOT_STREAMING: ReadProblem = {
   problem: 'the job was submitted without streaming',
 };
 
-function readProblem(stream: JobStream, session: ClientSession, message: ReadStream): ReadProblem | undefined {
+function readProblem(
+  stream: JobStream,
+  session: ClientSession,
+  message: ReadStream,
+): ReadProblem | undefined {
   if (session.readers.size >= READERS_MAX)
     return { status: 'RESOURCE_EXHAUSTED', problem: `more than ${READERS_MAX} readers of one client` };
   const { attempt, offset } = message;

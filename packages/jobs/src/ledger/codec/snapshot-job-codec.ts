@@ -2,6 +2,7 @@
 // short (ADR 0417).
 
 import type { ByteWriter } from '../../bytes/byte-writer.js';
+import { HAS_FIELDS, writeOptionalFields } from '../../bytes/optional-fields.js';
 import type { Payload } from '../../job/payload.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 import { jobFromTemplate, sharesTemplate } from '../jobs/ended-job-template.js';
@@ -9,12 +10,14 @@ import { Job, type JobEnd, type JobState } from '../jobs/job.js';
 import type { Ledger } from '../ledger.js';
 import type { LedgerByteReader } from './ledger-byte-reader.js';
 import { decodeFailure, encodeFailure } from './ledger-record-codec.js';
+import { fieldsBehind, kindOf } from './record-frame.js';
+import { readStreamEndFields, type StreamEndFields, streamEndFields } from './stream-end-fields.js';
 
 const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
 /** The size of a chunk that has its kind and no job. */
 const EMPTY_CHUNK_BYTES = 1;
 
-/** The form of a job, in its first byte. */
+/** The form of a job, in its first byte. Bit 128: its optional fields follow. */
 const WHOLE = 0;
 /**
  * Number, times and result; the other fields are those of the last done or cancelled job before it, its
@@ -32,7 +35,9 @@ export function jobEncoder(): (job: Job, out: ByteWriter) => void {
     if (isFinal(job)) last = job;
     if (template !== undefined && sharesTemplate(job, template))
       return encodeFromTemplate(job, template, out);
-    out.byte(WHOLE);
+    const fields = streamEndFields({ chunks: job.chunks, metadata: job.end?.metadata });
+    out.byte(fields === undefined ? WHOLE : WHOLE | HAS_FIELDS);
+    if (fields !== undefined) writeOptionalFields(out, fields);
     encodeJob(job, out);
   };
 }
@@ -41,8 +46,11 @@ export function jobEncoder(): (job: Job, out: ByteWriter) => void {
 export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
   let last: Job | undefined;
   return (ledger, read) => {
-    const form = read.byte();
-    const job = form === WHOLE ? decodeJob(ledger, read) : decodeFromTemplate(ledger, read, form, last);
+    const head = read.byte();
+    const form = kindOf(head);
+    const fields = readStreamEndFields(fieldsBehind(head, read));
+    const job =
+      form === WHOLE ? decodeJob(ledger, read, fields) : decodeFromTemplate(ledger, read, form, last);
     if (isFinal(job)) last = job;
   };
 }
@@ -109,7 +117,7 @@ function encodeResult(result: Payload | undefined, out: ByteWriter): void {
   if (result !== undefined) out.payload(result);
 }
 
-function decodeJob(ledger: Ledger, read: LedgerByteReader): Job {
+function decodeJob(ledger: Ledger, read: LedgerByteReader, { chunks, metadata }: StreamEndFields): Job {
   const no = read.int();
   const policy = ledger.policies.get(read.int());
   const state = STATES[read.byte()];
@@ -122,10 +130,14 @@ function decodeJob(ledger: Ledger, read: LedgerByteReader): Job {
   const counts = { attempt: read.int(), failures: read.int(), crashes: read.int(), worker: read.text() };
   const job = Object.assign(new Job(no, policy, client, at, key, read.anyPayload(), dueAt), counts);
   job.failure = decodeFailure(read);
+  job.chunks = chunks;
   job.state = state;
   addToLedger(ledger, job);
   if (state === 'queued' || state === 'running') ledger.addLive(job);
-  else ledger.recordEnd(job, decodeEnd(read));
+  else {
+    const end = decodeEnd(read);
+    ledger.recordEnd(job, metadata === undefined ? end : { ...end, metadata });
+  }
   return job;
 }
 

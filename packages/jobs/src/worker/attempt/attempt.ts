@@ -1,9 +1,8 @@
 import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
+import { TRAILER_BYTES_MAX, type Trailer } from '../../job/trailer.js';
 import type { AbortReason } from '../../jobs-error.js';
-import type { StreamMetadata } from '../../job/stream-metadata.js';
 import { AttemptAbortedError, NonRetryableError } from '../../jobs-error.js';
 import type { JobsClock } from '../../jobs-host.js';
-import { METADATA_CHARS_MAX } from '../../protocol/stream-messages.js';
 import type { Assignment, StreamEnd } from '../../protocol/worker-messages.js';
 import { ChunkSender } from '../stream/chunk-sender.js';
 
@@ -28,7 +27,7 @@ export class Attempt {
   since: number;
   /** The end of its run time. */
   deadline = Number.POSITIVE_INFINITY;
-  /** What the handler has set by `trailer`, as JSON. */
+  /** The metadata that the handler has set by `trailer`, as JSON. */
   private metadata: string | undefined = undefined;
   aborted: AbortReason | undefined = undefined;
   abortDetail = '';
@@ -61,7 +60,8 @@ export class Attempt {
 
   /** Its generator goes on: with its first chunk, or with the next one after it could be sent. */
   startSilence(): void {
-    if (this.clock !== undefined && this.silenceMs < Number.POSITIVE_INFINITY) this.chunkAt = this.clock.now();
+    if (this.clock !== undefined && this.silenceMs < Number.POSITIVE_INFINITY)
+      this.chunkAt = this.clock.now();
   }
 
   /** It waits for a reader. */
@@ -76,14 +76,6 @@ export class Attempt {
   /** When its limits are to be looked at next. */
   nextCheckAt(now: number): number {
     return Math.min(this.deadline, Math.min(this.chunkAt, now) + this.silenceMs);
-  }
-
-  addMetadata(metadata: StreamMetadata): void {
-    const before = this.metadata === undefined ? {} : (JSON.parse(this.metadata) as StreamMetadata);
-    const text = JSON.stringify({ ...before, ...metadata });
-    if (text.length > METADATA_CHARS_MAX)
-      throw new NonRetryableError(`metadata of ${text.length} characters, at most ${METADATA_CHARS_MAX}`);
-    this.metadata = text;
   }
 
   /** For the record of its end; undefined where it neither streams nor has metadata. */
@@ -123,6 +115,15 @@ export class Attempt {
     this.aborted = reason;
     this.abortDetail = detail;
     this.controller?.abort(this.reason(jobId, reason));
+  }
+
+  addTrailer(trailer: Trailer): void {
+    const before = this.metadata === undefined ? {} : (JSON.parse(this.metadata) as Trailer);
+    const metadata = JSON.stringify({ ...before, ...trailer });
+    const bytes = Buffer.byteLength(metadata);
+    if (bytes > TRAILER_BYTES_MAX)
+      throw new NonRetryableError(`trailer of ${bytes} bytes, at most ${TRAILER_BYTES_MAX}`);
+    this.metadata = metadata;
   }
 
   private reason(jobId: string, reason: AbortReason): AttemptAbortedError {

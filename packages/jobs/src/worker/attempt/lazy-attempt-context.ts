@@ -1,10 +1,12 @@
 import { jobId } from '../../job/job-id.js';
-import type { StreamMetadata } from '../../job/stream-metadata.js';
+import type { Trailer } from '../../job/trailer.js';
 import type { AttemptContext } from '../handler.js';
 import type { Attempt } from './attempt.js';
 
-/** Makes id and signal when a handler first reads them; most handlers do not. */
+/** Makes id, signal and methods when a handler first reads them; most handlers do not. */
 export class LazyAttemptContext implements AttemptContext {
+  /** Set before the handler is called. */
+  loaded: unknown = undefined;
   private readonly tag: string;
   private readonly current: Attempt;
 
@@ -25,12 +27,11 @@ export class LazyAttemptContext implements AttemptContext {
     return this.current.client;
   }
 
-  /** A function of its own, so that a handler may take it out of its context. */
-  get trailer(): (metadata: StreamMetadata) => void {
-    return (metadata) => this.current.addMetadata(metadata);
-  }
-
   get signal(): AbortSignal {
     return this.current.signal(this.jobId);
+  }
+
+  get trailer(): (metadata: Trailer) => void {
+    return (metadata) => this.current.addTrailer(metadata);
   }
 }

@@ -9,7 +9,7 @@ export class ChunkCollector {
   private readonly definition: JobDefinition;
   private readonly bytesMax: number;
   private bytes = 0;
-  /** What `collect` has made so far. */
+  /** The value that `collect` has made so far. */
   private value: unknown = undefined;
   private readonly chunks: unknown[] = [];
   private join: Join | undefined = undefined;
