@@ -400,6 +400,7 @@ export const pages = [
       { kind: 'options', type: 'LeaderRenewal', intro: 'Of `leader.renew(renewal)`.' },
       { kind: 'options', type: 'EmbeddedOptions', intro: 'Of `embedded(options)`.', rules: [leaderRules] },
       { kind: 'members', type: 'EmbeddedJobs', title: 'embedded jobs', omit: ['ready'] },
+      { kind: 'options', type: 'EmbeddedClientOptions', intro: 'Of `jobs.client(options)`.' },
       {
         kind: 'options',
         type: 'EmbeddedWorkerOptions',

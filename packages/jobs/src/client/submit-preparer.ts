@@ -4,6 +4,7 @@ import { isDefinition, type JobDefinition } from '../job/define-job.js';
 import { type JobPolicy, POLICY_CHECKS, type StreamingMode } from '../job/job-policy.js';
 import { type Payload, payloadOfValue } from '../job/payload.js';
 import { DEFAULT_STREAM, type StreamPolicy } from '../job/stream-policy.js';
+import { type TraceContext, traceContextRule } from '../job/trace-context.js';
 import { validateBySchema } from '../job/validate-by-schema.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import { checkOptions, type Defaulted, definitionError, withDefaults, YEAR_MS } from '../option-check.js';
@@ -26,6 +27,11 @@ export interface SubmitOptions extends WaitOptions {
   readonly streaming?: boolean | StreamingMode | undefined;
   /** How the leader keeps its chunks, in place of the definition's settings. */
   readonly stream?: Defaulted<StreamPolicy> | undefined;
+  /**
+   * The W3C trace context of the caller: the handler of every attempt has it. Default: that of the client's
+   * `tracing`, or none.
+   */
+  readonly trace?: TraceContext | undefined;
 }
 
 const submitKey = text(512);
@@ -37,9 +43,14 @@ export const SUBMIT_OPTIONS = {
   runAfterMs: number(0, YEAR_MS),
   streaming: streamingMode,
   stream: POLICY_CHECKS.stream,
+  trace: traceContextRule,
   ...WAIT_OPTIONS,
 };
-export const SUBMIT_ALL_OPTIONS = { runAfterMs: SUBMIT_OPTIONS.runAfterMs, ...WAIT_OPTIONS };
+export const SUBMIT_ALL_OPTIONS = {
+  runAfterMs: SUBMIT_OPTIONS.runAfterMs,
+  trace: traceContextRule,
+  ...WAIT_OPTIONS,
+};
 export const NO_OPTIONS: SubmitOptions = {};
 
 /**

@@ -1,5 +1,6 @@
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
 
 /** The first record of a folder. `tag` is in every job id of it. */
@@ -45,6 +46,8 @@ export interface Submission {
   readonly dueAt: number;
   readonly key: string;
   readonly payload: Payload;
+  /** Optional: absent in a log of a version without it. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** `low`: the producer has received every receipt up to this number. */

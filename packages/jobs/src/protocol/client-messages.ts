@@ -1,5 +1,6 @@
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { AdminAnswer, AdminRequest } from './admin-messages.js';
 import type { ProtocolOffer } from './job-protocol.js';
@@ -24,6 +25,7 @@ export interface SubmitItem {
    * The receipt comes once the submit is durable; with this flag the outcome follows when the job has ended.
    */
   readonly wantsOutcome: boolean;
+  readonly trace?: TraceContext | undefined;
 }
 
 /** A definition that this leader cannot read or does not allow: submits that refer to it are refused. */

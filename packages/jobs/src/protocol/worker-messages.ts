@@ -1,4 +1,5 @@
 import type { Payload } from '../job/payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
 import type { ProtocolOffer } from './job-protocol.js';
 import type { SessionMessage } from './session-messages.js';
@@ -98,6 +99,7 @@ export interface Assignment extends AttemptRef {
   readonly durable?: boolean | undefined;
   /** Silence between the chunks of a generator. Absent: no limit. */
   readonly silenceMs?: number | undefined;
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface AttemptAbort extends AttemptRef {

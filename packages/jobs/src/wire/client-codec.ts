@@ -8,11 +8,13 @@ import {
   skipOptionalFields,
   writeOptionalFields,
 } from '../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../bytes/trace-fields.js';
 import { ANY } from '../job/any-schema.js';
 import { defineJob } from '../job/define-job.js';
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { RefusalCode } from '../jobs-error.js';
 import { JobDefinitionError, MessageMalformedError } from '../jobs-error.js';
 import type {
@@ -138,7 +140,7 @@ export function readSubmitHead(from: WireReader): SubmitHead | undefined {
   const item = readItemOptions(from, seq, ref, flags);
   if ((flags & HAS_FIELDS) !== 0) {
     if (!from.hasSpan(BEHIND_FIELDS_BYTES_MAX)) return undefined;
-    skipOptionalFields(from);
+    readTrace(from, item);
   }
   const length = from.int();
   return { low, item, at: from.position, length };
@@ -298,29 +300,33 @@ function encodeSubmits(low: number, items: readonly SubmitItem[], out: ByteWrite
 
 function writeItem(out: ByteWriter, item: SubmitItem): void {
   out.int(item.ref);
-  const { key, delayMs } = item;
+  const { key, delayMs, trace } = item;
   const has = (key === '' ? 0 : HAS_KEY) | (delayMs === 0 ? 0 : HAS_DELAY);
-  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0));
+  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0) | (trace === undefined ? 0 : HAS_FIELDS));
   if (key !== '') out.text(key);
   if (delayMs !== 0) out.int(Math.ceil(delayMs));
+  if (trace !== undefined) writeTraceFields(out, trace);
   out.payload(item.payload);
 }
+
+/** Its last fields follow. */
+type ReadItem = SubmitItem & { payload: Payload; trace?: TraceContext | undefined };
 
 function readItem(from: WireReader, seq: number): SubmitItem {
   const ref = from.int();
   const flags = from.byte();
   const item = readItemOptions(from, seq, ref, flags);
-  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
+  if ((flags & HAS_FIELDS) !== 0) readTrace(from, item);
   item.payload = from.payload();
   return item;
 }
 
-function readItemOptions(
-  from: WireReader,
-  seq: number,
-  ref: number,
-  flags: number,
-): SubmitItem & { payload: Payload } {
+function readTrace(from: WireReader, item: ReadItem): void {
+  const trace = readTraceFields(from);
+  if (trace !== undefined) item.trace = trace;
+}
+
+function readItemOptions(from: WireReader, seq: number, ref: number, flags: number): ReadItem {
   const key = (flags & HAS_KEY) === 0 ? '' : from.text();
   const delayMs = (flags & HAS_DELAY) === 0 ? 0 : from.int();
   return { seq, ref, payload: '', key, delayMs, wantsOutcome: (flags & WANTS_OUTCOME) !== 0 };

@@ -8,6 +8,7 @@ import {
   skipOptionalFields,
   writeOptionalFields,
 } from '../bytes/optional-fields.js';
+import { readTraceFields, traceFields, traceOfFields, writeTraceFields } from '../bytes/trace-fields.js';
 import { EMPTY_PAYLOAD } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
 import type {
@@ -55,10 +56,12 @@ const SAME_AS_BEFORE = 1;
 const STREAMING = 2;
 /** Its chunks must be acknowledged before its end. */
 const DURABLE = 4;
+/** One of its optional fields is the limit of its silence. */
+const HAS_SILENCE = 8;
 
 /** Optional fields of WorkerHello, of an assignment and of an end (docs/wire-protocol.md §12). */
 const HELD_STREAMS = 1;
-const SILENCE_MS = 1;
+const SILENCE_MS = 3;
 const CHUNKS = 1;
 const METADATA = 2;
 
@@ -234,9 +237,7 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
   let before: Assignment | undefined;
   for (const item of items) {
     const same = before !== undefined && hasSameSettings(item, before);
-    const { streaming, durable, silenceMs } = item;
-    const kind = (streaming === true ? STREAMING : 0) | (durable === true ? DURABLE : 0);
-    out.byte((same ? SAME_AS_BEFORE : 0) | kind | (silenceMs === undefined ? 0 : HAS_FIELDS));
+    out.byte(assignFlags(item) | (same ? SAME_AS_BEFORE : 0));
     writeAttempt(out, item);
     if (!same) {
       out.text(item.exec);
@@ -244,8 +245,7 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
       out.int(item.runMs);
       out.int(item.outputBytes);
     }
-    if (silenceMs !== undefined)
-      writeOptionalFields(out, [fieldOf(SILENCE_MS, (field) => field.int(silenceMs))]);
+    writeAssignFields(out, item);
     out.payload(item.payload);
     before = item;
     if (out.length < FRAME_BYTES) continue;
@@ -254,6 +254,29 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
   }
   if (out.length > 0) emit(JobFrameType.Assign, out);
 }
+
+function assignFlags({ streaming, durable, silenceMs, trace }: Assignment): number {
+  const kind = (streaming === true ? STREAMING : 0) | (durable === true ? DURABLE : 0);
+  const silence = silenceMs === undefined ? 0 : HAS_SILENCE;
+  return kind | silence | (silence === 0 && trace === undefined ? 0 : HAS_FIELDS);
+}
+
+function writeAssignFields(out: ByteWriter, { trace, silenceMs }: Assignment): void {
+  if (silenceMs === undefined) {
+    if (trace !== undefined) writeTraceFields(out, trace);
+    return;
+  }
+  writeOptionalFields(out, [...traceFields(trace), fieldOf(SILENCE_MS, (field) => field.int(silenceMs))]);
+}
+
+function readAssignFields(from: WireReader, flags: number): Pick<Assignment, 'trace' | 'silenceMs'> {
+  if ((flags & HAS_FIELDS) === 0) return NO_FIELDS;
+  if ((flags & HAS_SILENCE) === 0) return { trace: readTraceFields(from) };
+  const fields = readOptionalFields(from);
+  return { trace: traceOfFields(fields), silenceMs: readField(fields, SILENCE_MS, readInt) };
+}
+
+const NO_FIELDS: Pick<Assignment, 'trace' | 'silenceMs'> = {};
 
 function hasSameSettings(item: Assignment, before: Assignment): boolean {
   return (
@@ -280,12 +303,13 @@ function readAssigns(from: WireReader): Assignment[] {
       runMs = from.int();
       outputBytes = from.int();
     }
-    const silenceMs =
-      (flags & HAS_FIELDS) === 0 ? undefined : readField(readOptionalFields(from), SILENCE_MS, readInt);
+    const { trace, silenceMs } = readAssignFields(from, flags);
     const streaming = (flags & STREAMING) !== 0;
-    const item = { job, attempt, exec, payload: from.payload(), client, runMs, outputBytes, streaming };
-    const isPlain = silenceMs === undefined && (flags & DURABLE) === 0;
-    items.push(isPlain ? item : { ...item, durable: (flags & DURABLE) !== 0, silenceMs });
+    const payload = from.payload();
+    const item = { job, attempt, exec, payload, client, runMs, outputBytes, streaming };
+    const traced = trace === undefined ? item : { ...item, trace };
+    const isPlain = (flags & (DURABLE | HAS_SILENCE)) === 0;
+    items.push(isPlain ? traced : { ...traced, durable: (flags & DURABLE) !== 0, silenceMs });
   }
   return items;
 }

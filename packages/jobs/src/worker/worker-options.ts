@@ -1,4 +1,12 @@
-import { callback, listOf, number, type OptionRule, rule, wholeNumber } from '@troupe/core/option-check';
+import {
+  callback,
+  listOf,
+  number,
+  type OptionRule,
+  object,
+  rule,
+  wholeNumber,
+} from '@troupe/core/option-check';
 import { isSubjectPattern } from '@troupe/transport';
 import type { JobFailure } from '../jobs-error.js';
 import { plainName } from '../option-check.js';
@@ -71,11 +79,15 @@ export const WORKER_CHECKS = {
   threads: threadsRule,
   onFailure: callback,
   onStale: callback,
+  tracing: object,
   slots: wholeNumber(1, 16_384),
   bytesMax: wholeNumber(1),
   cpuCap: number(0.01, 1),
   withholdMsMax: number(0, 3_600_000),
   patterns: listOf(subjectPattern),
 } satisfies Readonly<
-  Record<keyof WorkerSettings | 'name' | 'handlers' | 'threads' | 'onFailure' | 'onStale', OptionRule>
+  Record<
+    keyof WorkerSettings | 'name' | 'handlers' | 'threads' | 'onFailure' | 'onStale' | 'tracing',
+    OptionRule
+  >
 >;

@@ -36,6 +36,7 @@ import { type ThreadedAttempts, ThreadedHandlers } from './threads/threaded-hand
 import type { WorkerEffects } from './worker-effects.js';
 import type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';
 import { WorkerReporter } from './worker-reporter.js';
+import type { WorkerTracing } from './worker-tracing.js';
 
 export interface WorkerSetup {
   readonly worker: string;
@@ -50,6 +51,7 @@ export interface WorkerSetup {
   readonly load: LoadMeter;
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
+  readonly tracing?: WorkerTracing | undefined;
 }
 
 export interface ThreadSetup {
@@ -221,7 +223,10 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.slots.close();
     this.limits.cancel();
     this.queue.clear();
-    for (const attempt of this.attempts.values()) this.signalAbort(attempt, 'draining');
+    for (const attempt of this.attempts.values()) {
+      this.signalAbort(attempt, 'draining');
+      endTrace(attempt, released(attempt));
+    }
     this.handlers.stop();
   }
 
@@ -280,11 +285,22 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     attempt.begin(now, this.setup.clock);
     this.slots.begin();
     if (attempt.stream !== undefined) this.streams.add(attempt.stream);
-    const isRunning = this.handlers.run(attempt, this.tag);
+    const { tracing } = this.setup;
+    const isRunning =
+      tracing === undefined ? this.handlers.run(attempt, this.tag) : this.runTraced(attempt, tracing);
     if (!isRunning) return;
     attempt.isUnderWay = true;
     this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
     this.limits.watch(attempt.nextCheckAt(attempt.since));
+  }
+
+  private runTraced(attempt: Attempt, tracing: WorkerTracing): boolean {
+    const { job, number, exec, client, trace } = attempt;
+    const view = { jobId: jobId(this.tag, job), job, attempt: number, exec, client, trace };
+    const traced = tracing.attempt(view);
+    attempt.traced = traced;
+    attempt.trace = traced.trace;
+    return traced.run(() => this.handlers.run(attempt, this.tag));
   }
 
   /** A handler that was called has ended: now, or after the promise it returned. */
@@ -310,6 +326,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   /** A handler that is under way keeps its slot until it ends, however its attempt ended. */
   private end(attempt: Attempt, end: AttemptEnd): void {
     attempt.isOver = true;
+    endTrace(attempt, end);
     attempt.stream?.close();
     const key = attemptKey(attempt.job, attempt.number);
     this.attempts.delete(key);
@@ -430,4 +447,9 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     if (end.outcome === 'ok') this.setup.onStale?.({ jobId: jobId(this.tag, job), attempt });
     if (this.held === 0) this.whenEmpty?.();
   }
+}
+
+function endTrace(attempt: Attempt, end: AttemptEnd): void {
+  attempt.traced?.ended(end);
+  attempt.traced = undefined;
 }

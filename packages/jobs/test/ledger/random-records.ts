@@ -1,5 +1,6 @@
 import type { JobPolicy } from '#src/job/job-policy.js';
 import { DEFAULT_RETRY } from '#src/job/retry-policy.js';
+import type { TraceContext } from '#src/job/trace-context.js';
 import type { Job } from '#src/ledger/jobs/job.js';
 import type { Ledger } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
@@ -86,6 +87,7 @@ function enqueue(ledger: Ledger, at: number, seq: number, detail: number): Ledge
     policy: detail < 0.8 || !ledger.policies.has(2) ? 1 : 2,
     dueAt: detail < 0.1 ? at + 50 : 0,
     payload,
+    ...(detail > 0.2 && detail < 0.7 ? {} : { trace: traceOf(job, detail) }),
   };
   const low = Math.max(0, seq - 1 - Math.floor(detail * 5));
   if (detail < 0.9) {
@@ -94,6 +96,13 @@ function enqueue(ledger: Ledger, at: number, seq: number, detail: number): Ledge
   }
   const jobs = [0, 1, 2].map((i) => ({ job: job + i, key: '', ...from }));
   return { type: 'enqueue_all', at, producer, seq, low, jobs };
+}
+
+function traceOf(job: number, detail: number): TraceContext {
+  const traceparent = `00-${String(job).padStart(32, 'a')}-${String(job).padStart(16, 'b')}-01`;
+  return detail < 0.1
+    ? { traceparent, tracestate: 'v=1,'.repeat(1 + Math.floor(detail * 1_000)) }
+    : { traceparent };
 }
 
 function pick(ledger: Ledger, state: Job['state'], which: number): Job | undefined {

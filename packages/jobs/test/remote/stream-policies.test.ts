@@ -31,10 +31,10 @@ function deferred(): { readonly promise: Promise<void>; readonly resolve: () => 
   return { promise, resolve };
 }
 
-for (const [name, place] of PLACES) {
-  const policies = suite(`stream policies ${name}`);
+const policies = suite('stream policies');
 
-  policies('wait: without a reader the handler waits in its yield, and loses nothing', async () => {
+for (const [name, place] of PLACES) {
+  policies(`wait: without a reader the handler waits in its yield, and loses nothing, ${name}`, async () => {
     let yielded = 0;
     const full = deferred();
     await using world = await place([
@@ -53,7 +53,7 @@ for (const [name, place] of PLACES) {
     assert.is((await all(job.stream())).length, 2_000);
   });
 
-  policies('drop-with-gap: the handler never waits; the newest chunks stay', async () => {
+  policies(`drop-with-gap: the handler never waits; the newest chunks stay, ${name}`, async () => {
     await using world = await place([handle(bulk, yielding)]);
     const stream = { whenUnread: 'drop-with-gap', bufferBytes: MIB / 8 } as const;
     const job = await world.client.submit(bulk, 2_000, { streaming: true, stream });
@@ -66,7 +66,7 @@ for (const [name, place] of PLACES) {
     assert.ok(data.length > 50 && data.length < 200, `${data.length} chunks are left`);
   });
 
-  policies('fail: without any reader the job fails; with one it waits', async () => {
+  policies(`fail: without any reader the job fails; with one it waits, ${name}`, async () => {
     await using world = await place([handle(bulk, yielding)]);
     const stream = { whenUnread: 'fail', bufferBytes: MIB / 8 } as const;
     const unread = await world.client.submit(bulk, 2_000, { streaming: true, stream });
@@ -76,33 +76,36 @@ for (const [name, place] of PLACES) {
     assert.is((await all(read.stream())).length, 2_000);
   });
 
-  policies('silence and run time are two limits, and waiting for a reader is no silence', async () => {
-    await using world = await place([
-      handle(limited, async function* (mode, { signal }) {
-        yield KIB;
-        if (mode === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        while (mode === 2 && !signal.aborted) {
-          await new Promise((resolve) => setTimeout(resolve, 20));
+  policies(
+    `silence and run time are two limits, and waiting for a reader is no silence, ${name}`,
+    async () => {
+      await using world = await place([
+        handle(limited, async function* (mode, { signal }) {
           yield KIB;
-        }
-        if (mode === 3) yield* yielding(500);
-      }),
-    ]);
-    const { client } = world;
-    const failures = [];
-    for (const mode of [1, 2]) {
-      const job = await client.submit(limited, mode, { streaming: true });
-      const error = (await errorOf(job.result())) as Error & { failure?: { name: string } };
-      failures.push(error.failure?.name);
-    }
-    assert.equal(failures, ['SilenceExceeded', 'RunTimeExceeded']);
-    const stream = { whenUnread: 'wait', bufferBytes: MIB / 8 } as const;
-    const slow = await client.submit(limited, 3, { streaming: true, stream });
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    assert.is((await all(slow.stream())).length, 501);
-  });
+          if (mode === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          while (mode === 2 && !signal.aborted) {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+            yield KIB;
+          }
+          if (mode === 3) yield* yielding(500);
+        }),
+      ]);
+      const { client } = world;
+      const failures = [];
+      for (const mode of [1, 2]) {
+        const job = await client.submit(limited, mode, { streaming: true });
+        const error = (await errorOf(job.result())) as Error & { failure?: { name: string } };
+        failures.push(error.failure?.name);
+      }
+      assert.equal(failures, ['SilenceExceeded', 'RunTimeExceeded']);
+      const stream = { whenUnread: 'wait', bufferBytes: MIB / 8 } as const;
+      const slow = await client.submit(limited, 3, { streaming: true, stream });
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      assert.is((await all(slow.stream())).length, 501);
+    },
+  );
 
-  policies('cancel ends the generator in its yield, and the readers with it', async () => {
+  policies(`cancel ends the generator in its yield, and the readers with it, ${name}`, async () => {
     const ended = deferred();
     await using world = await place([
       handle(bulk, async function* () {
@@ -123,7 +126,7 @@ for (const [name, place] of PLACES) {
     assert.ok((error.position?.offset ?? 0) > 0);
   });
 
-  policies('a stream that was not requested is FAILED_PRECONDITION', async () => {
+  policies(`a stream that was not requested is FAILED_PRECONDITION, ${name}`, async () => {
     await using world = await place([
       handle(words, async function* (text) {
         yield text;
@@ -141,7 +144,7 @@ for (const [name, place] of PLACES) {
     assert.is((await errorOf(world.client.submit(words, 'a', stray))).code, 'ERR_JOB_DEFINITION');
   });
 
-  policies('the end has the metadata of the trailer, whatever the outcome', async () => {
+  policies(`the end has the metadata of the trailer, whatever the outcome, ${name}`, async () => {
     await using world = await place([
       handle(words, async function* (text, { trailer, attempt }) {
         trailer({ text, attempt });
@@ -159,7 +162,7 @@ for (const [name, place] of PLACES) {
     }
   });
 
-  policies('bytes are chunks and output as they are', async () => {
+  policies(`bytes are chunks and output as they are, ${name}`, async () => {
     await using world = await place([
       handle(raw, async function* (input) {
         yield input;
@@ -177,7 +180,7 @@ for (const [name, place] of PLACES) {
     assert.equal([...(await job.result())], [255, 0, 7, 0, 1, 2, ...Buffer.from('text')]);
   });
 
-  policies('a reader is a stream of Node or of the web, too, and stops by its signal', async () => {
+  policies(`a reader is a stream of Node or of the web, too, and stops by its signal, ${name}`, async () => {
     await using world = await place([
       handle(bulk, yielding),
       handle(words, async function* (text) {
@@ -203,6 +206,6 @@ for (const [name, place] of PLACES) {
     assert.equal(await items.next(), { done: true, value: undefined });
     await long.cancel();
   });
-
-  policies.run();
 }
+
+policies.run();

@@ -50,6 +50,10 @@ const failure = {
   cause: { name: 'TypeError', message: 'why' },
 };
 const credit = { jobs: 4, bytes: 1_000_000 };
+const trace = {
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  tracestate: 'vendor=1',
+};
 const item = { seq: 8, ref: 1, payload: '{"to":"ann"}', key: 'k1', delayMs: 500, wantsOutcome: true };
 
 function client(name: string, type: number, hex: string, message: ClientMessage): GoldenFrame {
@@ -154,6 +158,12 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
     low: 7,
     items: [item, { ...item, seq: 9, key: '', delayMs: 0 }],
   }),
+  client(
+    'Submit with a trace context',
+    1,
+    '07080187026b31f40343013730302d30616637363531393136636434336464383434386562323131633830333139632d623761643662373136393230333333312d3031020876656e646f723d310c7b22746f223a22616e6e227d',
+    { kind: 'submit', low: 7, items: [{ ...item, trace }] },
+  ),
   client('SubmitAll', 69, '07080107026b31f4030c7b22746f223a22616e6e227d', {
     kind: 'submit_all',
     low: 7,
@@ -257,7 +267,7 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
       })),
     },
   ),
-  toWorker('Assign of a stream', 2, '862d01096d61696c2e73656e64096c6f63616c2f616e6ed00fb81704010288270131', {
+  toWorker('Assign of a stream', 2, '8e2d01096d61696c2e73656e64096c6f63616c2f616e6ed00fb81704030288270131', {
     kind: 'assign',
     items: [
       {
@@ -274,6 +284,27 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
       },
     ],
   }),
+  toWorker(
+    'Assign with a trace context',
+    2,
+    '802901096d61696c2e73656e64096c6f63616c2f616e6ed00fb81743013730302d30616637363531393136636434336464383434386562323131633830333139632d623761643662373136393230333333312d3031020876656e646f723d310c7b22746f223a22616e6e227d',
+    {
+      kind: 'assign',
+      items: [
+        {
+          job: 41,
+          attempt: 1,
+          exec: 'mail.send',
+          client: 'local/ann',
+          runMs: 2_000,
+          outputBytes: 3_000,
+          payload: '{"to":"ann"}',
+          streaming: false,
+          trace,
+        },
+      ],
+    },
+  ),
   toWorker('Acknowledged', 74, '290102', {
     kind: 'acknowledged',
     items: [{ job: 41, attempt: 1, count: 2 }],

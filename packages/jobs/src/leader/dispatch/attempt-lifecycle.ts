@@ -92,6 +92,7 @@ export class AttemptLifecycle {
       return;
     }
     const { policy } = job;
+    const trace = this.context.ledger.traceOf(job.no);
     session.assign({
       job: job.no,
       attempt: record.attempt,
@@ -103,11 +104,12 @@ export class AttemptLifecycle {
       streaming: policy.streaming !== undefined,
       durable: policy.stream?.durable,
       silenceMs: policy.limits.silenceMs,
+      trace,
     });
     this.context.markDirty(session);
     const waitedMs = record.at - Math.max(job.at, job.dueAt);
     const { attempt } = record;
-    this.context.observe?.({ kind: 'assigned', job: job.no, exec: policy.exec, attempt, waitedMs });
+    this.context.observe?.({ kind: 'assigned', job: job.no, exec: policy.exec, attempt, waitedMs, trace });
   }
 
   /** A worker reports the end of an attempt. Only the holder of the running attempt is believed. */

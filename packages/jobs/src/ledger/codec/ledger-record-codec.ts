@@ -6,9 +6,9 @@ import {
   type OptionalField,
   type OptionalFields,
   readTextField,
-  skipOptionalFields,
   textField,
 } from '../../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../../bytes/trace-fields.js';
 import type { JobPolicy } from '../../job/job-policy.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
 import type { DeadReason, LedgerRecord, Submission } from '../ledger-record.js';
@@ -221,8 +221,10 @@ function decodeFields(
       const flags = read.byte();
       const key = (flags & HAS_KEY) === 0 ? '' : read.text();
       const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
-      if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(read);
-      return { type, at, producer, seq, low, job, policy, dueAt, key, payload: read.anyPayload() };
+      const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
+      const payload = read.anyPayload();
+      const record = { type, at, producer, seq, low, job, policy, dueAt, key, payload };
+      return trace === undefined ? record : { ...record, trace };
     }
     case 'assign':
       return { type, at, job: read.int(), attempt: read.int(), worker: read.text() };
@@ -291,9 +293,12 @@ function withBy<T extends object>(
 function encodeSubmission(job: Submission, out: ByteWriter): void {
   out.int(job.job);
   out.int(job.policy);
-  out.byte((job.key === '' ? 0 : HAS_KEY) | (job.dueAt === 0 ? 0 : HAS_DUE));
+  const { trace } = job;
+  const has = (job.key === '' ? 0 : HAS_KEY) | (job.dueAt === 0 ? 0 : HAS_DUE);
+  out.byte(trace === undefined ? has : has | HAS_FIELDS);
   if (job.key !== '') out.text(job.key);
   if (job.dueAt !== 0) out.double(job.dueAt);
+  if (trace !== undefined) writeTraceFields(out, trace);
   out.payload(job.payload);
 }
 
@@ -304,8 +309,9 @@ function decodeSubmission(read: LedgerByteReader): Submission {
   const flags = read.byte();
   const key = (flags & HAS_KEY) === 0 ? '' : read.text();
   const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
-  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(read);
-  return { job, policy, dueAt, key, payload: read.anyPayload() };
+  const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
+  const submission = { job, policy, dueAt, key, payload: read.anyPayload() };
+  return trace === undefined ? submission : { ...submission, trace };
 }
 
 function decodeMany<T>(read: LedgerByteReader, one: (read: LedgerByteReader) => T): T[] {

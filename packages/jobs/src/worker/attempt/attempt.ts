@@ -1,10 +1,12 @@
 import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
+import type { TraceContext } from '../../job/trace-context.js';
 import { TRAILER_BYTES_MAX, type Trailer } from '../../job/trailer.js';
 import type { AbortReason } from '../../jobs-error.js';
 import { AttemptAbortedError, NonRetryableError } from '../../jobs-error.js';
 import type { JobsClock } from '../../jobs-host.js';
 import type { Assignment, StreamEnd } from '../../protocol/worker-messages.js';
 import { ChunkSender } from '../stream/chunk-sender.js';
+import type { AttemptTrace } from '../worker-tracing.js';
 
 /** One assignment in this worker, from its arrival to its end. */
 export class Attempt {
@@ -19,6 +21,10 @@ export class Attempt {
   readonly payloadBytes: number;
   /** Undefined where its chunks have no readers. */
   readonly stream: ChunkSender | undefined;
+  /** For its handler. */
+  trace: TraceContext | undefined;
+  /** On a worker that traces, once it has begun. */
+  traced: AttemptTrace | undefined = undefined;
   isOver = false;
   hasBegun = false;
   /** Its handler has returned a promise that is not settled. */
@@ -48,6 +54,7 @@ export class Attempt {
     this.payload = assignment.payload;
     this.payloadBytes = assignment.payload.length;
     this.since = now;
+    this.trace = assignment.trace;
     this.stream = assignment.streaming === true ? new ChunkSender(assignment) : undefined;
   }
 
@@ -97,8 +104,8 @@ export class Attempt {
 
   /** Once, for a handler on another thread. */
   takeAssignment(): Assignment {
-    const { job, number, exec, client, runMs, outputBytes } = this;
-    return { job, attempt: number, exec, client, runMs, outputBytes, payload: this.takePayload() };
+    const { job, number, exec, client, runMs, outputBytes, trace } = this;
+    return { job, attempt: number, exec, client, runMs, outputBytes, trace, payload: this.takePayload() };
   }
 
   /** Made at its first use: most handlers never read it, and it costs more than a small job. */

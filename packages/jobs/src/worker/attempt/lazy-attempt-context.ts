@@ -1,4 +1,5 @@
 import { jobId } from '../../job/job-id.js';
+import type { TraceContext } from '../../job/trace-context.js';
 import type { Trailer } from '../../job/trailer.js';
 import type { AttemptContext } from '../handler.js';
 import type { Attempt } from './attempt.js';
@@ -29,6 +30,10 @@ export class LazyAttemptContext implements AttemptContext {
 
   get signal(): AbortSignal {
     return this.current.signal(this.jobId);
+  }
+
+  get trace(): TraceContext | undefined {
+    return this.current.trace;
   }
 
   get trailer(): (metadata: Trailer) => void {
