@@ -32,6 +32,7 @@ export { type Payload, payloadText } from './job/payload.js';
 export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { TraceContext } from './job/trace-context.js';
+export type { Trailer } from './job/trailer.js';
 export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
 export {
   AttemptAbortedError,
@@ -97,7 +98,6 @@ export type {
   HandlerOptions,
   HandlerSetup,
   HandlerStream,
-  Trailer,
 } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';

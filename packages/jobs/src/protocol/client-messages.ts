@@ -46,7 +46,7 @@ export type ClientMessage =
   | { readonly kind: 'await'; readonly jobs: readonly number[] }
   | { readonly kind: 'call'; readonly call: number; readonly request: AdminRequest }
   | ({ readonly kind: 'read_stream' } & ReadStream)
-  | ({ readonly kind: 'stream_consumed' } & StreamConsumed)
+  | { readonly kind: 'stream_consumed'; readonly items: readonly StreamConsumed[] }
   | { readonly kind: 'stop_stream'; readonly reader: number }
   | { readonly kind: 'heartbeat' }
   /** The client is closed: its token is never used again. */
@@ -75,6 +75,8 @@ export interface JobOutcome {
   readonly result: Payload | undefined;
   readonly reason: string;
   readonly failure: JobFailure | undefined;
+  /** JSON of what its handler set by `trailer`. Absent: nothing. */
+  readonly metadata?: string | undefined;
 }
 
 export type ToClient =

@@ -81,7 +81,9 @@ lifecycle('a directory on a network file system is refused (exit 73) unless it i
   assert.instance(refused, WalNetworkError);
   assert.is((refused as WalNetworkError).exitCode, 73);
   assert.match((refused as Error).message, /nfs/);
+  assert.equal(harness.events, []);
   harness.open({ allowNetworkFs: true });
+  assert.equal(harness.events, [{ kind: 'network-file-system', fileSystem: 'nfs' }]);
 });
 
 lifecycle(

@@ -20,6 +20,8 @@ import type { IdentityLoad, UncommittedJobs } from './uncommitted-jobs.js';
  * The answers to a submit, kept as the tag of its record: a receipt once it is durable, and perhaps the
  * outcome later.
  */
+const PLAIN_JOB = { isStream: false };
+const STREAM = { isStream: true };
 const RECEIPT_ONLY = 0;
 const RECEIPT_THEN_OUTCOME = 1;
 
@@ -118,7 +120,8 @@ export class SubmitProcessor {
     seq: number,
   ): void {
     const { numbering, client } = session;
-    this.uncommitted.add(submission.payload.length, numbering, seq);
+    const kind = policy.streaming === undefined ? PLAIN_JOB : STREAM;
+    this.uncommitted.add(submission.payload.length, numbering, seq, kind);
     if (submission.dueAt === 0) this.context.queues.enqueue(submission.job, policy, client);
   }
 
