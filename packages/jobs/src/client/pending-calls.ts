@@ -7,6 +7,8 @@ import { JobHandle, type JobOperations, type SubmitReceipt } from './job-handle.
 import type { RequestAnswer } from './machine/client-effects.js';
 import { outputOf } from './output-of-outcome.js';
 
+const NO_JOBS: readonly number[] = [];
+
 /** A call of the user that has no answer yet. Its promise is the caller's; the actor knows its number. */
 export abstract class PendingCall extends Deferred {
   /** True: this is all, and the promise is settled. */
@@ -23,6 +25,8 @@ export abstract class PendingCall extends Deferred {
 export abstract class PendingSubmitCall extends PendingCall {
   protected readonly definition: JobDefinition;
   protected readonly operations: JobOperations;
+  /** Empty before the receipt. */
+  jobs: readonly number[] = NO_JOBS;
 
   constructor(operations: JobOperations, definition: JobDefinition) {
     super();
@@ -31,7 +35,8 @@ export abstract class PendingSubmitCall extends PendingCall {
   }
 
   override onReceipt(receipt: Receipt): boolean {
-    const { refusal } = receipt;
+    const { refusal, jobs } = receipt;
+    this.jobs = jobs;
     if (refusal === undefined) return this.onAccepted(receipt);
     this.reject(new JobRefusedError(refusal.code, refusal.problem, refusal.retryAfterMs));
     return true;
@@ -67,10 +72,11 @@ export class PendingBatch extends PendingSubmitCall {
 /** `run`: waits for the receipt and then for the outcome. */
 export class PendingRun extends PendingSubmitCall {
   /** 0 before the receipt. */
-  job = 0;
+  get job(): number {
+    return this.jobs[0] ?? 0;
+  }
 
-  protected override onAccepted(receipt: Receipt): boolean {
-    this.job = receipt.jobs[0] as number; // one for a single submit
+  protected override onAccepted(): boolean {
     return false;
   }
 

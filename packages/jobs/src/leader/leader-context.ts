@@ -65,6 +65,8 @@ export interface LeaderContext {
    * durable yet.
    */
   whenApplied(run: () => void): void;
+  /** Chunks of the running attempt of a job that streams; undefined: it does not, or none is known. */
+  chunkCount(job: LeaderJob): number | undefined;
   /** The session has messages; they leave at the end of this turn. */
   markDirty(session: Session): void;
 }

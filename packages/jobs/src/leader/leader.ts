@@ -266,6 +266,10 @@ export class Leader implements LeaderContext {
     this.applyTasks.push(run);
   }
 
+  chunkCount(job: LeaderJob): number | undefined {
+    return this.streams.countOf(job);
+  }
+
   markDirty(session: Session): void {
     this.outbound.markDirty(session);
   }
@@ -323,6 +327,7 @@ export class Leader implements LeaderContext {
     for (let left = TASKS_PER_TURN; left > 0 && this.readyTasks.size > 0; left -= 1)
       this.readyTasks.shift()?.();
     this.slices.step();
+    for (const lease of this.streams.takeUnread()) this.leaseWatch.failUnread(lease);
     const isMore = this.dispatcher.dispatch() || this.readyTasks.size > 0 || this.slices.size > 0;
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.clock.now());

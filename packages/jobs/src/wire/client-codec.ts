@@ -11,11 +11,13 @@ import {
   textField,
   writeOptionalFields,
 } from '../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../bytes/trace-fields.js';
 import { ANY } from '../job/any-schema.js';
 import { defineJob } from '../job/define-job.js';
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { RefusalCode } from '../jobs-error.js';
 import { JobDefinitionError, MessageMalformedError } from '../jobs-error.js';
 import type {
@@ -29,6 +31,7 @@ import type {
   UnsupportedPolicy,
 } from '../protocol/client-messages.js';
 import { readAdminRequest } from './admin-codec.js';
+import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import {
   type Emit,
@@ -39,9 +42,11 @@ import {
 } from './session-codec.js';
 import {
   encodeReadStream,
+  encodeStopStream,
   encodeStreamConsumed,
   encodeStreamItems,
   readReadStream,
+  readStopStream,
   readStreamConsumed,
   readStreamItems,
 } from './stream-codec.js';
@@ -59,6 +64,8 @@ const HAS_FAILURE = 4;
 /** Optional field of the welcome. */
 const LEVEL_FIELD = 1;
 const LEVELS = ['memory', 'fsync', 'replicated'] as const satisfies readonly DurabilityLevel[];
+/** An optional field of an outcome. */
+const METADATA = 1;
 const STATES = ['done', 'dead', 'cancelled', 'unknown'] as const satisfies readonly JobOutcome['state'][];
 
 export function encodeClientHello(hello: ClientHello, out: ByteWriter, emit: Emit): void {
@@ -99,10 +106,9 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
     case 'read_stream':
       return encodeReadStream(message, out, emit);
     case 'stream_consumed':
-      return encodeStreamConsumed(message, out, emit);
+      return encodeStreamConsumed(message.items, out, emit);
     case 'stop_stream':
-      out.int(message.reader);
-      return emit(JobFrameType.StopStream, out);
+      return encodeStopStream(message.reader, out, emit);
     case 'heartbeat':
       return emit(JobFrameType.Heartbeat, out);
     case 'close':
@@ -141,7 +147,7 @@ export function readSubmitHead(from: WireReader): SubmitHead | undefined {
   const item = readItemOptions(from, seq, ref, flags);
   if ((flags & HAS_FIELDS) !== 0) {
     if (!from.hasSpan(BEHIND_FIELDS_BYTES_MAX)) return undefined;
-    skipOptionalFields(from);
+    readTrace(from, item);
   }
   const length = from.int();
   return { low, item, at: from.position, length };
@@ -182,9 +188,9 @@ export function readClient(type: number, from: WireReader): ClientMessage | Unsu
     case JobFrameType.ReadStream:
       return { kind: 'read_stream', ...readReadStream(from) };
     case JobFrameType.StreamConsumed:
-      return { kind: 'stream_consumed', ...readStreamConsumed(from) };
+      return { kind: 'stream_consumed', items: readStreamConsumed(from) };
     case JobFrameType.StopStream:
-      return { kind: 'stop_stream', reader: from.int() };
+      return { kind: 'stop_stream', reader: readStopStream(from) };
     case JobFrameType.Heartbeat:
       return { kind: 'heartbeat' };
     case JobFrameType.Close:
@@ -308,29 +314,33 @@ function encodeSubmits(low: number, items: readonly SubmitItem[], out: ByteWrite
 
 function writeItem(out: ByteWriter, item: SubmitItem): void {
   out.int(item.ref);
-  const { key, delayMs } = item;
+  const { key, delayMs, trace } = item;
   const has = (key === '' ? 0 : HAS_KEY) | (delayMs === 0 ? 0 : HAS_DELAY);
-  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0));
+  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0) | (trace === undefined ? 0 : HAS_FIELDS));
   if (key !== '') out.text(key);
   if (delayMs !== 0) out.int(Math.ceil(delayMs));
+  if (trace !== undefined) writeTraceFields(out, trace);
   out.payload(item.payload);
 }
+
+/** Its last fields follow. */
+type ReadItem = SubmitItem & { payload: Payload; trace?: TraceContext | undefined };
 
 function readItem(from: WireReader, seq: number): SubmitItem {
   const ref = from.int();
   const flags = from.byte();
   const item = readItemOptions(from, seq, ref, flags);
-  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
+  if ((flags & HAS_FIELDS) !== 0) readTrace(from, item);
   item.payload = from.payload();
   return item;
 }
 
-function readItemOptions(
-  from: WireReader,
-  seq: number,
-  ref: number,
-  flags: number,
-): SubmitItem & { payload: Payload } {
+function readTrace(from: WireReader, item: ReadItem): void {
+  const trace = readTraceFields(from);
+  if (trace !== undefined) item.trace = trace;
+}
+
+function readItemOptions(from: WireReader, seq: number, ref: number, flags: number): ReadItem {
   const key = (flags & HAS_KEY) === 0 ? '' : from.text();
   const delayMs = (flags & HAS_DELAY) === 0 ? 0 : from.int();
   return { seq, ref, payload: '', key, delayMs, wantsOutcome: (flags & WANTS_OUTCOME) !== 0 };
@@ -377,14 +387,16 @@ function encodeOutcomes(items: readonly JobOutcome[], out: ByteWriter, emit: Emi
   if (out.length > 0) emit(JobFrameType.Outcomes, out);
 }
 
-function writeOutcome(out: ByteWriter, { job, state, result, reason, failure }: JobOutcome): void {
+function writeOutcome(out: ByteWriter, outcome: JobOutcome): void {
+  const { job, state, result, reason, failure, metadata } = outcome;
   out.int(job);
   writeWord(out, STATES, state);
   const has = (result === undefined ? 0 : HAS_RESULT) | (reason === '' ? 0 : HAS_REASON);
-  out.byte(has | (failure === undefined ? 0 : HAS_FAILURE));
+  out.byte(has | (failure === undefined ? 0 : HAS_FAILURE) | (metadata === undefined ? 0 : HAS_FIELDS));
   if (result !== undefined) out.payload(result);
   if (reason !== '') out.text(reason);
   if (failure !== undefined) writeFailure(out, failure);
+  if (metadata !== undefined) writeOptionalFields(out, [fieldOf(METADATA, (field) => field.text(metadata))]);
 }
 
 function readOutcome(from: WireReader): JobOutcome {
@@ -395,8 +407,10 @@ function readOutcome(from: WireReader): JobOutcome {
   const result = (flags & HAS_RESULT) === 0 ? undefined : from.payload();
   const reason = (flags & HAS_REASON) === 0 ? '' : from.text();
   const failure = (flags & HAS_FAILURE) === 0 ? undefined : readFailure(from);
-  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
-  return { job, state, result, reason, failure };
+  const outcome = { job, state, result, reason, failure };
+  if ((flags & HAS_FIELDS) === 0) return outcome;
+  const metadata = readField(readOptionalFields(from), METADATA, (field) => field.text());
+  return metadata === undefined ? outcome : { ...outcome, metadata };
 }
 
 const OUTCOME_CODEC = { write: writeOutcome, read: readOutcome };

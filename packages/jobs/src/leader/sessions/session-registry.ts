@@ -122,7 +122,7 @@ export class SessionRegistry {
     const { heartbeatMs } = context.times;
     session.add({ kind: 'welcome', ...OFFER, tag: context.ledger.tag, heartbeatMs });
     this.attempts.claim(session, before, hello.held);
-    this.streams.reclaimed(session);
+    this.streams.reclaimed(session, hello.streams ?? []);
     context.fleet.add(session);
     context.observe?.({ kind: 'worker', worker: session.name, liveness: 'joined' });
     return session;
@@ -182,7 +182,7 @@ export class SessionRegistry {
       case 'read_stream':
         return this.streams.read(session, message);
       case 'stream_consumed':
-        return this.streams.consumed(session, message);
+        return this.streams.consumed(session, message.items);
       case 'stop_stream':
         return this.streams.remove(session, message.reader);
       case 'heartbeat':
@@ -223,7 +223,7 @@ export class SessionRegistry {
         session.cpu = clampShare(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;
         session.reportedOverrun = message.overrun ?? 0;
-        session.attemptsEnded(ends.length, message.runMs);
+        session.attemptsEnded(ends, message.runMs);
         // Totals only rise: a report that was overtaken changes nothing (ADR 0403).
         session.granted = Math.max(session.granted, credit.jobs);
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);
