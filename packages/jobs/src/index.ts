@@ -32,6 +32,7 @@ export { type Payload, payloadText } from './job/payload.js';
 export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { TraceContext } from './job/trace-context.js';
+export type { Trailer } from './job/trailer.js';
 export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
 export {
   AttemptAbortedError,
@@ -48,6 +49,7 @@ export {
   JobsError,
   JobUnknownError,
   JobWaitError,
+  JournalDeposedError,
   JournalFailedError,
   LeaderChangedError,
   LeaderRefusedError,
@@ -64,7 +66,7 @@ export {
   StreamResetError,
   SubmitWaitError,
 } from './jobs-error.js';
-export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
+export type { Journal, JournalOwner, JournalReader, JournalWatcher, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
@@ -80,7 +82,7 @@ export type {
   WorkerLiveness,
   WorkerView,
 } from './protocol/admin-messages.js';
-export type { JobOutcome } from './protocol/client-messages.js';
+export type { DurabilityLevel, JobOutcome } from './protocol/client-messages.js';
 export type { StreamPosition } from './protocol/stream-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
 export { connectClient } from './remote/connect-client.js';
@@ -97,7 +99,6 @@ export type {
   HandlerOptions,
   HandlerSetup,
   HandlerStream,
-  Trailer,
 } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';

@@ -2,6 +2,7 @@
 import { type TraceContext, traceContextOf } from '../job/trace-context.js';
 import type { ByteReader } from './byte-reader.js';
 import type { ByteWriter } from './byte-writer.js';
+import { type OptionalField, type OptionalFields, readTextField } from './optional-fields.js';
 
 /** The numbers of these optional fields, in every message and record that has them. */
 const TRACEPARENT = 1;
@@ -37,4 +38,16 @@ export function readTraceFields(from: ByteReader): TraceContext | undefined {
   }
   if (from.position !== end) throw from.malformed('has an optional field that is longer than their list');
   return traceContextOf(traceparent, tracestate);
+}
+
+/** The same among other optional fields. */
+export function traceFields(trace: TraceContext | undefined): OptionalField[] {
+  if (trace === undefined) return [];
+  const { traceparent, tracestate = '' } = trace;
+  const parent = { number: TRACEPARENT, bytes: Buffer.from(traceparent) };
+  return tracestate === '' ? [parent] : [parent, { number: TRACESTATE, bytes: Buffer.from(tracestate) }];
+}
+
+export function traceOfFields(fields: OptionalFields): TraceContext | undefined {
+  return traceContextOf(readTextField(fields, TRACEPARENT), readTextField(fields, TRACESTATE));
 }

@@ -178,12 +178,15 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.setState(job, 'running');
     job.attempt = record.attempt;
     job.worker = record.worker;
+    job.chunks = undefined;
     return job;
   }
 
   private ack(record: AckRecord): Job<State> {
     const job = this.expectAttempt(record);
-    this.finish(job, 'done', { at: record.at, result: record.result, reason: '', failure: undefined });
+    job.chunks = record.chunks;
+    const end = { at: record.at, result: record.result, reason: '', failure: undefined };
+    this.finish(job, 'done', withMetadata(end, record));
     return job;
   }
 
@@ -192,6 +195,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (record.type === 'worker_down_requeue') job.crashes += 1;
     else if (record.type !== 'release') job.failures += 1;
     if (record.failure !== undefined) job.failure = record.failure;
+    job.chunks = record.chunks;
     job.worker = '';
     job.dueAt = record.dueAt;
     this.setState(job, 'queued');
@@ -206,7 +210,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     job.worker = '';
     this.setState(job, 'dead');
     this.removeLive(job);
-    this.recordEnd(job, { at: record.at, result: undefined, reason: record.reason, failure: job.failure });
+    job.chunks = record.chunks;
+    const end = { at: record.at, result: undefined, reason: record.reason, failure: job.failure };
+    this.recordEnd(job, withMetadata(end, record));
     return job;
   }
 
@@ -215,6 +221,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (job === undefined || (job.state !== 'queued' && job.state !== 'running')) {
       throw new LedgerCorruptError(`job ${record.job}: cancelled while ${job?.state ?? 'unknown'}`);
     }
+    if (record.chunks !== undefined) job.chunks = record.chunks;
     this.finish(job, 'cancelled', {
       at: record.at,
       result: undefined,
@@ -432,4 +439,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     }
     return job;
   }
+}
+
+/** An end without metadata has no such property. */
+function withMetadata(end: JobEnd, { metadata }: { readonly metadata?: string | undefined }): JobEnd {
+  return metadata === undefined ? end : { ...end, metadata };
 }

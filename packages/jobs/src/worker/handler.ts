@@ -7,11 +7,9 @@ import {
   type JobDefinition,
 } from '../job/define-job.js';
 import type { TraceContext } from '../job/trace-context.js';
+import type { Trailer } from '../job/trailer.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
-
-/** Metadata of the end of a stream: at most 4,096 bytes as JSON. */
-export type Trailer = Readonly<Record<string, string | number | boolean | null>>;
 
 /** A handler's second argument. Its methods may be taken out of it. */
 export interface AttemptContext<Loaded = unknown> {

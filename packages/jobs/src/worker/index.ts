@@ -10,6 +10,7 @@ export type {
 } from '../job/define-job.js';
 export { defineJob } from '../job/define-job.js';
 export type { TraceContext } from '../job/trace-context.js';
+export type { Trailer } from '../job/trailer.js';
 export type { AbortReason, JobFailure, SchemaIssue, SessionRefusalCode } from '../jobs-error.js';
 export {
   AttemptAbortedError,
@@ -34,7 +35,6 @@ export type {
   HandlerOptions,
   HandlerSetup,
   HandlerStream,
-  Trailer,
 } from './handler.js';
 export { handle } from './handler.js';
 export type { GivenHandlers, HandlerThreadOptions } from './threads/thread-options.js';

@@ -113,7 +113,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       write: (message) => effects.write(message),
       takeChunks: () => this.streams.take(),
     });
-    this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedRunTime(attempt));
+    this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedLimit(attempt));
     this.threaded?.start();
   }
 
@@ -135,7 +135,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
     const offer = { protocol: JOB_PROTOCOL, features: JOB_FEATURES };
-    this.effects.open({ ...offer, worker, incarnation, execs, patterns, slots, credit, held });
+    const streams = this.streams.held();
+    this.effects.open({ ...offer, worker, incarnation, execs, patterns, slots, credit, held, streams });
   }
 
   disconnected(): void {
@@ -281,7 +282,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   }
 
   private begin(attempt: Attempt, now: number): void {
-    attempt.begin(now);
+    attempt.begin(now, this.setup.clock);
     this.slots.begin();
     if (attempt.stream !== undefined) this.streams.add(attempt.stream);
     const { tracing } = this.setup;
@@ -290,7 +291,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     if (!isRunning) return;
     attempt.isUnderWay = true;
     this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
-    this.limits.watch(attempt.deadline);
+    this.limits.watch(attempt.nextCheckAt(attempt.since));
   }
 
   private runTraced(attempt: Attempt, tracing: WorkerTracing): boolean {
@@ -329,14 +330,18 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     attempt.stream?.close();
     const key = attemptKey(attempt.job, attempt.number);
     this.attempts.delete(key);
-    this.ended.set(key, end);
+    const { streamEnd } = attempt;
+    const reported = streamEnd === undefined ? end : { ...end, ...streamEnd };
+    this.ended.set(key, reported);
     if (end.outcome !== 'ok') this.reportFailure(attempt, end);
     // For an attempt that never began this is its wait: the worker was busy for so long.
     const tookMs = this.setup.clock.now() - attempt.since;
-    this.estimate.add(1, tookMs);
+    const isStream = attempt.stream !== undefined;
+    // A stream is never short, however soon it ends.
+    if (!isStream) this.estimate.add(1, tookMs);
     if (attempt.isUnderWay) this.slots.startOverrun();
     else this.slots.release(attempt);
-    this.reporter.add(end, tookMs);
+    this.reporter.add(reported, isStream ? 0 : tookMs);
     this.beginNext();
   }
 
@@ -354,10 +359,14 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   }
 
   /** The signal first; the attempt is over even if its handler ignores it. */
-  private exceedRunTime(attempt: Attempt): void {
-    this.signalAbort(attempt, 'run-time');
-    const message = `still running after ${attempt.runMs} ms`;
-    this.end(attempt, failed(attempt, 'timed-out', { name: 'RunTimeExceeded', message }));
+  private exceedLimit(attempt: Attempt): void {
+    const isSilent = attempt.deadline > this.setup.clock.now();
+    this.signalAbort(attempt, isSilent ? 'silence' : 'run-time');
+    const name = isSilent ? 'SilenceExceeded' : 'RunTimeExceeded';
+    const message = isSilent
+      ? `no chunk for ${attempt.silenceMs} ms`
+      : `still running after ${attempt.runMs} ms`;
+    this.end(attempt, failed(attempt, 'timed-out', { name, message }));
   }
 
   private abort({ job, attempt: number, reason, detail }: AttemptAbort): void {
@@ -411,7 +420,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   /** An attempt that was taken away or released did not fail here. */
   private reportFailure(attempt: Attempt, end: AttemptEnd): void {
     const { onFailure } = this.setup;
-    const wasTaken = attempt.aborted !== undefined && attempt.aborted !== 'run-time';
+    const wasTaken =
+      attempt.aborted === 'cancelled' || attempt.aborted === 'fenced' || attempt.aborted === 'draining';
     if (onFailure === undefined || wasTaken || end.outcome === 'ok' || end.outcome === 'released') return;
     const { job, exec, number } = attempt;
     const { outcome, failure } = end;

@@ -30,6 +30,8 @@ export function firstRecords(): LedgerRecord[] {
 export function nextRecord(ledger: Ledger, at: number, seq: number, random: readonly number[]): LedgerRecord {
   const [type = 0, which = 0, detail = 0] = random;
   const failure = detail < 0.5 ? undefined : { name: 'Error', message: `failure ${detail}` };
+  const streamed = which < 0.4 ? { chunks: Math.floor(detail * 300) } : {};
+  const ended = which < 0.2 ? { ...streamed, metadata: `{"n":${Math.floor(detail * 3)}}` } : streamed;
   const queued = pick(ledger, 'queued', which);
   const running = pick(ledger, 'running', which);
   const dead = pick(ledger, 'dead', which);
@@ -48,18 +50,27 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, random: read
   if (type < 0.6) {
     const job = running ?? queued;
     if (job !== undefined)
-      return { type: 'cancel', at, job: job.no, reason: failure === undefined ? '' : 'enough' };
+      return { type: 'cancel', at, job: job.no, reason: failure === undefined ? '' : 'enough', ...streamed };
   }
   if (type < 0.65 && dead !== undefined)
     return { type: detail < 0.5 ? 'redrive' : 'purge', at, jobs: [dead.no] };
   if (running === undefined) return { type: 'tick', at };
   const { no: job, attempt } = running;
-  if (type < 0.8) return { type: 'ack', at, job, attempt, result: 'r'.repeat(Math.floor(detail * 40)) };
+  if (type < 0.8)
+    return { type: 'ack', at, job, attempt, result: 'r'.repeat(Math.floor(detail * 40)), ...ended };
   if (type < 0.85)
-    return { type: 'dlq', at, job, attempt, reason: detail < 0.5 ? 'failed' : 'quarantined', failure };
+    return {
+      type: 'dlq',
+      at,
+      job,
+      attempt,
+      reason: detail < 0.5 ? 'failed' : 'quarantined',
+      failure,
+      ...ended,
+    };
   const types = ['retry', 'timeout_requeue', 'worker_down_requeue', 'release'] as const;
   const requeue = types[Math.floor(which * types.length)] ?? 'retry';
-  return { type: requeue, at, job, attempt, dueAt: detail < 0.3 ? 0 : at + 100, failure };
+  return { type: requeue, at, job, attempt, dueAt: detail < 0.3 ? 0 : at + 100, failure, ...streamed };
 }
 
 function enqueue(ledger: Ledger, at: number, seq: number, detail: number): LedgerRecord {

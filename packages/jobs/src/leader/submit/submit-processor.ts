@@ -9,7 +9,6 @@ import type { ClientMessage, Refusal, SubmitItem } from '../../protocol/client-m
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { type Admitted, admit } from './admission.js';
 import type { ProducerRegistry } from './producer-registry.js';
@@ -20,6 +19,8 @@ import type { IdentityLoad, UncommittedJobs } from './uncommitted-jobs.js';
  * The answers to a submit, kept as the tag of its record: a receipt once it is durable, and perhaps the
  * outcome later.
  */
+const PLAIN_JOB = { isStream: false };
+const STREAM = { isStream: true };
 const RECEIPT_ONLY = 0;
 const RECEIPT_THEN_OUTCOME = 1;
 
@@ -40,6 +41,7 @@ export class SubmitProcessor {
     | 'markDirty'
     | 'observe'
     | 'queues'
+    | 'recordBytesMax'
     | 'recordTime'
     | 'stage'
     | 'uncommitted'
@@ -118,7 +120,8 @@ export class SubmitProcessor {
     seq: number,
   ): void {
     const { numbering, client } = session;
-    this.uncommitted.add(submission.payload.length, numbering, seq);
+    const kind = policy.streaming === undefined ? PLAIN_JOB : STREAM;
+    this.uncommitted.add(submission.payload.length, numbering, seq, kind);
     if (submission.dueAt === 0) this.context.queues.enqueue(submission.job, policy, client);
   }
 
@@ -237,8 +240,9 @@ export class SubmitProcessor {
       admissions.push(admission);
     }
     const batchBytes = load.bytes - bytes + headBytes;
-    if (batchBytes > RECORD_BYTES_MAX) {
-      const problem = `a batch of ${batchBytes} bytes, at most ${RECORD_BYTES_MAX}`;
+    const { recordBytesMax } = this.context;
+    if (batchBytes > recordBytesMax) {
+      const problem = `a batch of ${batchBytes} bytes, at most ${recordBytesMax}`;
       return refusal('ERR_PAYLOAD_TOO_LARGE', problem, 0);
     }
     return admissions;

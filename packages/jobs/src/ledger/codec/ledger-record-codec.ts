@@ -22,6 +22,13 @@ import {
   kindOf,
   LAST_KIND,
 } from './record-frame.js';
+import {
+  chunksOfCancel,
+  readChunksOfCancel,
+  readStreamEndFields,
+  type StreamEndFields,
+  streamEndFields,
+} from './stream-end-fields.js';
 
 /**
  * The kind of each record, its first byte. A new one has a length: 32 to 63 if a reader must know it (and the
@@ -73,7 +80,17 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
 /** The optional fields of a record that has any. */
 function optionalFields(record: LedgerRecord): OptionalField[] | undefined {
   switch (record.type) {
-    case 'cancel':
+    case 'ack':
+    case 'retry':
+    case 'timeout_requeue':
+    case 'worker_down_requeue':
+    case 'release':
+    case 'dlq':
+      return streamEndFields(record);
+    case 'cancel': {
+      const fields = [...(textField(BY, record.by) ?? []), ...chunksOfCancel(record.chunks)];
+      return fields.length === 0 ? undefined : fields;
+    }
     case 'redrive':
     case 'purge':
       return textField(BY, record.by);
@@ -212,7 +229,10 @@ function decodeFields(
     case 'assign':
       return { type, at, job: read.int(), attempt: read.int(), worker: read.text() };
     case 'ack':
-      return { type, at, job: read.int(), attempt: read.int(), result: read.payload() };
+      return withStreamEnd(
+        { type, at, job: read.int(), attempt: read.int(), result: read.payload() },
+        fields,
+      );
     case 'enqueue_all': {
       const head = { producer: read.int(), seq: read.int(), low: read.int() };
       return { type, at, ...head, jobs: decodeMany(read, decodeSubmission) };
@@ -222,14 +242,17 @@ function decodeFields(
     case 'worker_down_requeue':
     case 'release': {
       const head = { job: read.int(), attempt: read.int(), dueAt: read.double() };
-      return { type, at, ...head, failure: decodeFailure(read) };
+      return withStreamEnd({ type, at, ...head, failure: decodeFailure(read) }, fields);
     }
     case 'dlq': {
       const head = { job: read.int(), attempt: read.int(), reason: read.text() as DeadReason };
-      return { type, at, ...head, failure: decodeFailure(read) };
+      return withStreamEnd({ type, at, ...head, failure: decodeFailure(read) }, fields);
     }
     case 'cancel':
-      return withBy({ type, at, job: read.int(), reason: read.text() }, fields);
+      return withBy(
+        { type, at, job: read.int(), reason: read.text(), ...readChunksOfCancel(fields) },
+        fields,
+      );
     case 'redrive':
     case 'purge':
       return withBy({ type, at, jobs: decodeMany(read, (one) => one.int()) }, fields);
@@ -251,6 +274,11 @@ function decodeFields(
     default:
       return type satisfies never;
   }
+}
+
+/** Most attempts do not stream, and their records are not copied. */
+function withStreamEnd<T extends object>(record: T, fields: OptionalFields | undefined): T & StreamEndFields {
+  return fields === undefined ? record : { ...record, ...readStreamEndFields(fields) };
 }
 
 /** A record without the field has no such property, so that equal records are equal in every form. */
