@@ -7,7 +7,6 @@ import {
   type Fold,
   type Log,
   type LogCondition,
-  type LogWatcher,
   openLog,
   WalActor,
   WalContentError,
@@ -20,7 +19,7 @@ import { StoredPayload } from '../job/stored-payload.js';
 import { LedgerVersionError, LogDiskTooSmallError } from '../jobs-error.js';
 import { ENTRY_BYTES_MAX } from '../ledger/codec/record-entry.js';
 import { formatProblem } from '../ledger/ledger-format.js';
-import type { Journal, JournalOwner, JournalReader, OpenJournal } from './journal.js';
+import type { Journal, JournalOwner, JournalReader, JournalWatcher, OpenJournal } from './journal.js';
 import { diskBytes } from './node-disk-size.js';
 
 const MIB = 1024 * 1024;
@@ -85,6 +84,8 @@ class WalJournal implements Journal {
   private readonly ref: Ref<WalProtocol>;
   private readonly owner: JournalOwner;
   readonly codec: CodecName | undefined;
+  readonly level = 'fsync';
+  readonly entryBytesMax = ENTRY_BYTES_MAX;
   readonly condition: LogCondition;
   readonly payloads: PayloadStore;
 
@@ -97,7 +98,8 @@ class WalJournal implements Journal {
     this.payloads = payloadStore(log);
   }
 
-  watch(watcher: LogWatcher): void {
+  /** A file log is looked at by `isOwner`, so it never reports a loss. */
+  watch(watcher: JournalWatcher): void {
     this.ref.tell.watch(watcher);
   }
 

@@ -5,6 +5,7 @@ export { type LedgerLoadOptions, type LoadedLedger, loadLedger } from '../folder
 export { jobId } from '../job/job-id.js';
 export type { Payload } from '../job/payload.js';
 export { payloadText } from '../job/payload.js';
+export type { TraceContext } from '../job/trace-context.js';
 export {
   JobDefinitionError,
   JobsError,

@@ -6,6 +6,7 @@ import { codecOf } from '../codec/codec-lookup.js';
 import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { segmentName } from '../format/segment-header.js';
 import { SECTION_STATE, snapshotName } from '../format/snapshot-file.js';
+import { integer } from '../option-check.js';
 import { readManifest } from '../recovery/find-store.js';
 import { visitBatch } from '../recovery/replay-segments.js';
 import { type ScannedBatch, type SegmentTail, scanSegment } from '../recovery/scan-segment.js';
@@ -63,10 +64,11 @@ export function* dump(
   options: DumpOptions = {},
 ): Coroutine<void> {
   const manifest = yield* readManifest(storage);
+  const first = integer('from', options.from ?? 1, 0);
+  const to = integer('to', options.to ?? Number.MAX_SAFE_INTEGER, 0);
   const isCut = options.withState === true && manifest.start.lsn > 0;
   const stateLsn = isCut ? yield* dumpState(storage, manifest, visit) : 0;
-  const from = Math.max(options.from ?? 1, stateLsn + 1);
-  const range = { from, to: options.to ?? Number.MAX_SAFE_INTEGER };
+  const range = { from: Math.max(first, stateLsn + 1), to };
   let position = manifest.start;
   for (const [index, entry] of manifest.segments.entries()) {
     position = positionBefore(manifest, index) ?? position;

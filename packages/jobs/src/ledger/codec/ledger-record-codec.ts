@@ -6,9 +6,9 @@ import {
   type OptionalField,
   type OptionalFields,
   readTextField,
-  skipOptionalFields,
   textField,
 } from '../../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../../bytes/trace-fields.js';
 import type { JobPolicy } from '../../job/job-policy.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
 import type { DeadReason, LedgerRecord, Submission } from '../ledger-record.js';
@@ -24,6 +24,13 @@ import {
   kindOf,
 } from './record-frame.js';
 import { KIND_OF, TYPES } from './record-kinds.js';
+import {
+  chunksOfCancel,
+  readChunksOfCancel,
+  readStreamEndFields,
+  type StreamEndFields,
+  streamEndFields,
+} from './stream-end-fields.js';
 
 /** The flags of a submission: the value is there. Bit 128: optional fields follow. */
 const HAS_KEY = 2;
@@ -44,7 +51,17 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
 /** The optional fields of a record that has any. */
 function optionalFields(record: LedgerRecord): OptionalField[] | undefined {
   switch (record.type) {
-    case 'cancel':
+    case 'ack':
+    case 'retry':
+    case 'timeout_requeue':
+    case 'worker_down_requeue':
+    case 'release':
+    case 'dlq':
+      return streamEndFields(record);
+    case 'cancel': {
+      const fields = [...(textField(BY, record.by) ?? []), ...chunksOfCancel(record.chunks)];
+      return fields.length === 0 ? undefined : fields;
+    }
     case 'redrive':
     case 'purge':
       return textField(BY, record.by);
@@ -201,13 +218,18 @@ function decodeFields(
       const flags = read.byte();
       const key = (flags & HAS_KEY) === 0 ? '' : read.text();
       const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
-      if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(read);
-      return { type, at, producer, seq, low, job, policy, dueAt, key, payload: read.anyPayload() };
+      const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
+      const payload = read.anyPayload();
+      const record = { type, at, producer, seq, low, job, policy, dueAt, key, payload };
+      return trace === undefined ? record : { ...record, trace };
     }
     case 'assign':
       return { type, at, job: read.int(), attempt: read.int(), worker: read.text() };
     case 'ack':
-      return { type, at, job: read.int(), attempt: read.int(), result: read.payload() };
+      return withStreamEnd(
+        { type, at, job: read.int(), attempt: read.int(), result: read.payload() },
+        fields,
+      );
     case 'enqueue_all': {
       const head = { producer: read.int(), seq: read.int(), low: read.int() };
       return { type, at, ...head, jobs: decodeMany(read, decodeSubmission) };
@@ -217,14 +239,17 @@ function decodeFields(
     case 'worker_down_requeue':
     case 'release': {
       const head = { job: read.int(), attempt: read.int(), dueAt: read.double() };
-      return { type, at, ...head, failure: decodeFailure(read) };
+      return withStreamEnd({ type, at, ...head, failure: decodeFailure(read) }, fields);
     }
     case 'dlq': {
       const head = { job: read.int(), attempt: read.int(), reason: read.text() as DeadReason };
-      return { type, at, ...head, failure: decodeFailure(read) };
+      return withStreamEnd({ type, at, ...head, failure: decodeFailure(read) }, fields);
     }
     case 'cancel':
-      return withBy({ type, at, job: read.int(), reason: read.text() }, fields);
+      return withBy(
+        { type, at, job: read.int(), reason: read.text(), ...readChunksOfCancel(fields) },
+        fields,
+      );
     case 'redrive':
     case 'purge':
       return withBy({ type, at, jobs: decodeMany(read, (one) => one.int()) }, fields);
@@ -250,6 +275,11 @@ function decodeFields(
   }
 }
 
+/** Most attempts do not stream, and their records are not copied. */
+function withStreamEnd<T extends object>(record: T, fields: OptionalFields | undefined): T & StreamEndFields {
+  return fields === undefined ? record : { ...record, ...readStreamEndFields(fields) };
+}
+
 /** A record without the field has no such property, so that equal records are equal in every form. */
 function withBy<T extends object>(
   record: T,
@@ -262,9 +292,12 @@ function withBy<T extends object>(
 function encodeSubmission(job: Submission, out: ByteWriter): void {
   out.int(job.job);
   out.int(job.policy);
-  out.byte((job.key === '' ? 0 : HAS_KEY) | (job.dueAt === 0 ? 0 : HAS_DUE));
+  const { trace } = job;
+  const has = (job.key === '' ? 0 : HAS_KEY) | (job.dueAt === 0 ? 0 : HAS_DUE);
+  out.byte(trace === undefined ? has : has | HAS_FIELDS);
   if (job.key !== '') out.text(job.key);
   if (job.dueAt !== 0) out.double(job.dueAt);
+  if (trace !== undefined) writeTraceFields(out, trace);
   out.payload(job.payload);
 }
 
@@ -275,8 +308,9 @@ function decodeSubmission(read: LedgerByteReader): Submission {
   const flags = read.byte();
   const key = (flags & HAS_KEY) === 0 ? '' : read.text();
   const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
-  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(read);
-  return { job, policy, dueAt, key, payload: read.anyPayload() };
+  const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
+  const submission = { job, policy, dueAt, key, payload: read.anyPayload() };
+  return trace === undefined ? submission : { ...submission, trace };
 }
 
 function decodeMany<T>(read: LedgerByteReader, one: (read: LedgerByteReader) => T): T[] {

@@ -38,7 +38,7 @@ export function* encodeSnapshot(ledger: Ledger, endsChunk?: (job: Job) => boolea
   yield out.take();
   yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
-  yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(), out, endsChunk);
+  yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out, endsChunk);
 }
 
 /** The same for records of a log, each of which names at most one stored payload: that of its last job. */

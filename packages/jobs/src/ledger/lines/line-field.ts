@@ -1,6 +1,7 @@
 import type { JobPolicy } from '../../job/job-policy.js';
 import { type Payload, payloadBytes, payloadOfBytes, payloadOfText } from '../../job/payload.js';
 import { StoredPayload } from '../../job/stored-payload.js';
+import type { TraceContext } from '../../job/trace-context.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
 
 /** A record as a JSON object, before it is text. */
@@ -118,6 +119,11 @@ export function object<T>(fields: LineFields<T>): LineField<T> {
     },
   };
 }
+
+export const trace: LineField<TraceContext> = object<TraceContext>({
+  traceparent: text,
+  tracestate: optional(text),
+});
 
 export function list<T>(fields: LineFields<T>): LineField<readonly T[]> {
   const item = object(fields);

@@ -18,6 +18,7 @@ import {
   readFields,
   text,
   time,
+  trace,
   usually,
   word,
   writeFields,
@@ -32,9 +33,11 @@ const SUBMISSION: LineFields<Submission> = {
   dueAt: usually(time, 0),
   key: usually(text, ''),
   payload,
+  trace: optional(trace),
 };
+const STREAM_END = { chunks: optional(int), metadata: optional(text) };
 const NUMBERED = { producer: int, seq: int, low: int };
-const REQUEUE = { job: int, attempt: int, dueAt: usually(time, 0), failure };
+const REQUEUE = { job: int, attempt: int, dueAt: usually(time, 0), failure, ...STREAM_END };
 const JOBS = { jobs: ints, by: optional(text) };
 
 /** The fields of every type of record beside `type` and `at`. The compiler names one that is missing. */
@@ -47,7 +50,7 @@ const FIELDS: { readonly [T in Type]: LineFields<Omit<RecordOf<T>, 'type' | 'at'
   enqueue: { ...NUMBERED, ...SUBMISSION },
   enqueue_all: { ...NUMBERED, jobs: list(SUBMISSION) },
   assign: { job: int, attempt: int, worker: text },
-  ack: { job: int, attempt: int, result: payload },
+  ack: { job: int, attempt: int, result: payload, ...STREAM_END },
   retry: REQUEUE,
   timeout_requeue: REQUEUE,
   worker_down_requeue: REQUEUE,
@@ -57,8 +60,9 @@ const FIELDS: { readonly [T in Type]: LineFields<Omit<RecordOf<T>, 'type' | 'at'
     attempt: int,
     reason: word('failed', 'final', 'timed-out', 'quarantined', 'payload-lost'),
     failure,
+    ...STREAM_END,
   },
-  cancel: { job: int, reason: usually(text, ''), by: optional(text) },
+  cancel: { job: int, reason: usually(text, ''), by: optional(text), ...STREAM_END },
   redrive: JOBS,
   purge: JOBS,
   limits: { resultsMax: int, resultsBytesMax: int, keyWindowMs: int },

@@ -1,6 +1,7 @@
 // The state of a ledger as JSON objects, one per policy, producer, key and job: the beginning of a dump whose
 // first records are left in a snapshot only.
 
+import type { TraceContext } from '../../job/trace-context.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 import { Job, type JobEnd } from '../jobs/job.js';
 import { StoredPolicy } from '../jobs/stored-policy.js';
@@ -11,6 +12,7 @@ import {
   failure,
   int,
   type LedgerLine,
+  type LineField,
   type LineFields,
   list,
   object,
@@ -21,6 +23,7 @@ import {
   readFields,
   text,
   time,
+  trace,
   usually,
   word,
   writeFields,
@@ -55,7 +58,7 @@ const PRODUCER: LineFields<ProducerLine> = {
   submits: list({ seq: int, job: int }),
 };
 const KEY: LineFields<KeyEntry> = { key: text, job: int, hash: int, expiresAt: time };
-const END: LineFields<JobEnd> = { at: time, reason: usually(text, ''), result: optionalPayload, failure };
+const END: LineFields<JobEnd> = { at: time, reason: usually(text, ''), result: optionalPayload, failure, metadata: optional(text) };
 const JOB = {
   job: int,
   policy: int,
@@ -70,6 +73,8 @@ const JOB = {
   worker: usually(text, ''),
   payload,
   failure,
+  chunks: usually<number | undefined>(int as LineField<number | undefined>, undefined),
+  trace: optional(trace),
   end: optional(object(END)),
 };
 
@@ -84,7 +89,7 @@ export function* stateLines(ledger: Ledger): Generator<LedgerLine> {
     yield lineOf('state_producer', PRODUCER, { producer: no, client, token, lastAt, low, submits });
   }
   for (const entry of ledger.keys.entries()) yield lineOf('state_key', KEY, entry);
-  for (const job of ledger.jobs.values()) yield jobLine(job);
+  for (const job of ledger.jobs.values()) yield jobLine(job, ledger.traceOf(job.no));
 }
 
 function lineOf<T>(type: string, fields: LineFields<T>, value: T): LedgerLine {
@@ -93,11 +98,11 @@ function lineOf<T>(type: string, fields: LineFields<T>, value: T): LedgerLine {
   return line;
 }
 
-function jobLine(job: Job): LedgerLine {
+function jobLine(job: Job, traceContext: TraceContext | undefined): LedgerLine {
   const { no, policy: stored, state, client, at, key, dueAt, attempt, failures, crashes, worker, end } = job;
-  const { payload: input, failure: latest } = job;
+  const { payload: input, failure: latest, chunks } = job;
   const numbers = { job: no, policy: stored.no, attempt, failures, crashes };
-  const rest = { state, client, at, key, dueAt, worker, payload: input, failure: latest, end };
+  const rest = { state, client, at, key, dueAt, worker, payload: input, failure: latest, chunks, end, trace: traceContext };
   return lineOf('state_job', JOB, { ...numbers, ...rest });
 }
 
@@ -143,7 +148,7 @@ export class StateLineReader {
   private addJob(line: Readonly<LedgerLine>): void {
     const { ledger } = this;
     const fields = readFields(line, JOB);
-    const { job: no, policy: policyNo, client, at, key, dueAt, end, payload: input, ...rest } = fields;
+    const { job: no, policy: policyNo, client, at, key, dueAt, end, payload: input, trace: context, ...rest } = fields;
     const stored = ledger.policies.get(policyNo);
     if (stored === undefined) throw new LedgerCorruptError(`job ${no} refers to policy ${policyNo}, unknown`);
     if (no <= this.lastJob || no >= ledger.nextJob)
@@ -156,6 +161,7 @@ export class StateLineReader {
     this.lastJob = no;
     const job = Object.assign(new Job(no, stored, client, at, key, input, dueAt), rest);
     ledger.restore(job, end);
+    if (context !== undefined) ledger.traces.set(no, context);
     ledger.accepted += 1;
   }
 }
