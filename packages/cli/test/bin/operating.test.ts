@@ -399,6 +399,7 @@ operating('every subcommand has a help text with an example', async () => {
     'workers ls',
     'key new',
     'wal dump',
+    'wal load',
     'wal verify',
     'wal repair',
   ];

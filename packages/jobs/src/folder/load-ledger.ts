@@ -32,9 +32,9 @@ export interface LoadedLedger {
 const PENDING_MAX = 1_024;
 
 /**
- * Makes a leader's folder of the lines of `dumpLedger`, edited or not. Each line is applied as a leader would:
- * the first that is no record, or that the lines before it do not allow, ends it with LedgerLineError. The
- * folder is then of no use.
+ * Makes a leader's folder of the lines of `dumpLedger`, edited or not. Each line is applied as a leader
+ * would: the first that is no record, or that the lines before it do not allow, ends it with LedgerLineError.
+ * The folder is then of no use.
  */
 export async function loadLedger(
   lines: AsyncIterable<string> | Iterable<string>,

@@ -17,11 +17,10 @@ import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { encodeSnapshot } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { beginRecord, endRecord } from '#src/ledger/codec/record-frame.js';
 import type { Ledger } from '#src/ledger/ledger.js';
-import { ledgerFold } from '#src/ledger/ledger-fold.js';
 import { embedded } from '../checked-processes.js';
 import { aNumber } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
-import { entriesOf, memoryFolder, randomHistory, SMALL, writeFolder } from './history-folder.js';
+import { entriesOf, ledgerIn, memoryFolder, randomHistory, SMALL, writeFolder } from './history-folder.js';
 
 const folders = suite('dump and load');
 
@@ -38,11 +37,6 @@ function contents(lines: readonly string[]): LedgerLine[] {
     const { lsn: _lsn, ...content } = JSON.parse(line) as LedgerLine;
     return content;
   });
-}
-
-async function ledgerOf(storage: Storage): Promise<Ledger> {
-  await using wal = await openWal({ storage, ...SMALL });
-  return await wal.restore(ledgerFold);
 }
 
 function bytesOf(ledger: Ledger): Buffer {
@@ -65,8 +59,8 @@ folders(
         assert.equal(contents(await linesOf(copy)), contents(lines));
         assert.ok((await verifyWal(copy)).ok);
         assert.equal(
-          bytesOf(await ledgerOf(copy)),
-          bytesOf(await ledgerOf(dir)),
+          bytesOf(await ledgerIn(copy)),
+          bytesOf(await ledgerIn(dir)),
           `seed ${seed} to ${target}`,
         );
       }
@@ -84,7 +78,7 @@ folders(
       assert.is(contents(lines)[0]?.['type'], 'state_ledger', 'the log was cut');
       const copy = memoryFolder();
       const { counts } = await loadLedger(lines, { dir: copy, wal: SMALL });
-      const [before, after] = [await ledgerOf(dir), await ledgerOf(copy)];
+      const [before, after] = [await ledgerIn(dir), await ledgerIn(copy)];
       assert.equal(bytesOf(after), bytesOf(before), `seed ${seed}`);
       assert.equal(counts, before.counts);
       assert.equal(contents(await linesOf(copy)), contents(lines), 'a loaded state is dumped as it was');
@@ -269,7 +263,7 @@ folders('optional records of a later version are dumped and loaded as they are',
   const copy = memoryFolder();
   await loadLedger(lines, { dir: copy, wal: SMALL });
   assert.equal(contents(await linesOf(copy)), contents(lines));
-  assert.equal(bytesOf(await ledgerOf(copy)), bytesOf(await ledgerOf(dir)));
+  assert.equal(bytesOf(await ledgerIn(copy)), bytesOf(await ledgerIn(dir)));
 });
 
 folders.run();

@@ -59,6 +59,12 @@ export async function writeFolder(
   }
 }
 
+/** The ledger of a folder, as a leader reads it. */
+export async function ledgerIn(storage: Storage): Promise<Ledger> {
+  await using wal = await openWal({ ...SMALL, storage });
+  return await wal.restore(ledgerFold);
+}
+
 export function entriesOf(records: readonly LedgerRecord[], codec: CodecName = 'binary'): Uint8Array[] {
   const out = new ByteWriter();
   return records.map((record) => {

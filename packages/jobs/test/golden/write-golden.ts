@@ -9,6 +9,7 @@ import {
   type Client,
   connectClient,
   dumpLedger,
+  type HandledJob,
   LEDGER_FORMAT,
   type LeaderServer,
   type RemoteWorker,
@@ -16,7 +17,20 @@ import {
   startWorker,
 } from '@troupe/jobs';
 import { openWal } from '@troupe/wal';
-import { Count, Fail, HANDLERS, Hang, Measure, SMALL, textOf } from './golden-jobs.js';
+import {
+  Count,
+  counting,
+  Fail,
+  failing,
+  Hang,
+  hanging,
+  Measure,
+  SMALL,
+  Stream,
+  streaming,
+  TRACE,
+  textOf,
+} from './golden-jobs.js';
 
 const [target = ''] = process.argv.slice(2);
 const FOLD = {
@@ -42,8 +56,12 @@ async function withLeader(
   await after?.close({ withinMs: 0 });
 }
 
-async function withWorker(leader: LeaderServer, run: () => Promise<unknown>): Promise<void> {
-  const worker = await startWorker({ address: leader.address, name: 'w', handlers: HANDLERS });
+async function withWorker(
+  leader: LeaderServer,
+  handler: HandledJob,
+  run: () => Promise<unknown>,
+): Promise<void> {
+  const worker = await startWorker({ address: leader.address, name: 'w', handlers: [handler] });
   await run();
   await worker.close();
 }
@@ -55,26 +73,39 @@ async function queued(client: Client): Promise<void> {
 }
 
 async function keyed(client: Client, leader: LeaderServer): Promise<void> {
-  await withWorker(leader, () => client.run(Count, 5, { key: 'done' }));
+  await withWorker(leader, counting, () => client.run(Count, 5, { key: 'done' }));
   await client.submit(Count, 6, { key: 'queued' });
 }
 
 async function dead(client: Client, leader: LeaderServer): Promise<void> {
-  await withWorker(leader, () => client.run(Fail, 7).catch(() => undefined));
+  await withWorker(leader, failing, () => client.run(Fail, 7).catch(() => undefined));
   const cancelled = await client.submit(Count, 8);
   await cancelled.cancel('not wanted');
 }
 
 /** The leader ends while the attempt goes on. */
 async function running(client: Client, leader: LeaderServer): Promise<RemoteWorker> {
-  const worker = await startWorker({ address: leader.address, name: 'w', handlers: HANDLERS });
+  const worker = await startWorker({ address: leader.address, name: 'w', handlers: [hanging] });
   await client.submit(Hang, 9);
-  while ((await client.overview()).counts.running === 0) await new Promise((resolve) => setImmediate(resolve));
+  while ((await client.overview()).counts.running === 0)
+    await new Promise((resolve) => setImmediate(resolve));
   return worker;
 }
 
 async function stored(client: Client): Promise<void> {
   await client.submit(Measure, textOf(1_100_000));
+}
+
+/** A trace, an end with chunks and metadata, and the client of a cancel. */
+async function optionalFields(client: Client, leader: LeaderServer): Promise<void> {
+  await client.submit(Count, 10, { trace: TRACE });
+  await client.submitAll(Count, [11]);
+  const cancelled = await client.submit(Count, 12);
+  await cancelled.cancel('not wanted');
+  await withWorker(leader, streaming, async () => {
+    const job = await client.submit(Stream, 3, { streaming: true });
+    for await (const _item of job.items());
+  });
 }
 
 /** As the log of a leader does by itself when it has grown. */
@@ -90,6 +121,7 @@ async function snapshot(dir: string): Promise<void> {
   await withLeader(dir, stored);
   await makeSnapshot(dir);
   await withLeader(dir, dead);
+  await withLeader(dir, optionalFields);
   await makeSnapshot(dir);
   await withLeader(dir, queued);
 }
@@ -99,6 +131,7 @@ const CASES: Readonly<Record<string, (dir: string) => Promise<void>>> = {
   keyed: (dir) => withLeader(dir, keyed),
   dead: (dir) => withLeader(dir, dead),
   running: (dir) => withLeader(dir, running),
+  'optional-fields': (dir) => withLeader(dir, optionalFields),
   'stored-payload': (dir) => withLeader(dir, stored),
   snapshot,
   jsonl: (dir) => withLeader(dir, keyed, { codec: 'jsonl' }),

@@ -8,17 +8,12 @@ import { encodeRecord } from './ledger-record-codec.js';
 export const ENTRY_BYTES_MAX = 12 * 1024 * 1024 - 4_096;
 
 /**
- * One record as JSON text, which is an entry of its own. A record whose text would not fit into an entry, such
- * as a result of 11 MiB that is not JSON, is written in its binary form.
+ * One record as an entry of a log with this codec. In lines it is one JSON text. A record whose text would
+ * not fit into an entry, such as a result of 11 MiB that is not JSON, is in binary form there too.
  */
-export function encodeRecordLine(record: LedgerRecord, out: ByteWriter): void {
+export function encodeEntry(record: LedgerRecord, codec: CodecName, out: ByteWriter): void {
+  if (codec === 'binary') return encodeRecord(record, out);
   const line = JSON.stringify(lineOfRecord(record));
   if (Buffer.byteLength(line) <= ENTRY_BYTES_MAX) out.textAlone(line);
-  else encodeRecord(record, out);
-}
-
-/** One record, as the entries of a log with this codec are. */
-export function encodeEntry(record: LedgerRecord, codec: CodecName, out: ByteWriter): void {
-  if (codec === 'jsonl') encodeRecordLine(record, out);
   else encodeRecord(record, out);
 }

@@ -190,6 +190,12 @@ export const optionalPayload: LineField<Payload | undefined> = {
   },
 };
 
+/** A payload that is absent where it is empty, as that of a job that is done. */
+export const payloadOrEmpty: LineField<Payload> = {
+  write: (line, name, value) => optionalPayload.write(line, name, value === '' ? undefined : value),
+  read: (line, name) => optionalPayload.read(line, name) ?? '',
+};
+
 const storedPayload: Pick<LineField<StoredPayload>, 'read'> = {
   read(line, name) {
     const value = line[name];

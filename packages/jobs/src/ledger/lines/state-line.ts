@@ -18,7 +18,7 @@ import {
   object,
   optional,
   optionalPayload,
-  payload,
+  payloadOrEmpty,
   policy,
   readFields,
   text,
@@ -58,7 +58,13 @@ const PRODUCER: LineFields<ProducerLine> = {
   submits: list({ seq: int, job: int }),
 };
 const KEY: LineFields<KeyEntry> = { key: text, job: int, hash: int, expiresAt: time };
-const END: LineFields<JobEnd> = { at: time, reason: usually(text, ''), result: optionalPayload, failure, metadata: optional(text) };
+const END: LineFields<JobEnd> = {
+  at: time,
+  reason: usually(text, ''),
+  result: optionalPayload,
+  failure,
+  metadata: optional(text),
+};
 const JOB = {
   job: int,
   policy: int,
@@ -71,7 +77,7 @@ const JOB = {
   failures: usually(int, 0),
   crashes: usually(int, 0),
   worker: usually(text, ''),
-  payload,
+  payload: payloadOrEmpty,
   failure,
   chunks: usually<number | undefined>(int as LineField<number | undefined>, undefined),
   trace: optional(trace),
@@ -102,7 +108,19 @@ function jobLine(job: Job, traceContext: TraceContext | undefined): LedgerLine {
   const { no, policy: stored, state, client, at, key, dueAt, attempt, failures, crashes, worker, end } = job;
   const { payload: input, failure: latest, chunks } = job;
   const numbers = { job: no, policy: stored.no, attempt, failures, crashes };
-  const rest = { state, client, at, key, dueAt, worker, payload: input, failure: latest, chunks, end, trace: traceContext };
+  const rest = {
+    state,
+    client,
+    at,
+    key,
+    dueAt,
+    worker,
+    payload: input,
+    failure: latest,
+    chunks,
+    end,
+    trace: traceContext,
+  };
   return lineOf('state_job', JOB, { ...numbers, ...rest });
 }
 
@@ -148,7 +166,18 @@ export class StateLineReader {
   private addJob(line: Readonly<LedgerLine>): void {
     const { ledger } = this;
     const fields = readFields(line, JOB);
-    const { job: no, policy: policyNo, client, at, key, dueAt, end, payload: input, trace: context, ...rest } = fields;
+    const {
+      job: no,
+      policy: policyNo,
+      client,
+      at,
+      key,
+      dueAt,
+      end,
+      payload: input,
+      trace: context,
+      ...rest
+    } = fields;
     const stored = ledger.policies.get(policyNo);
     if (stored === undefined) throw new LedgerCorruptError(`job ${no} refers to policy ${policyNo}, unknown`);
     if (no <= this.lastJob || no >= ledger.nextJob)
