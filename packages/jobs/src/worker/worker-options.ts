@@ -15,17 +15,23 @@ import { threadsRule } from './threads/thread-options.js';
 
 /** An attempt that ended without a result, as it is reported to the leader. */
 export interface AttemptFailure {
+  /** The id of the job. */
   readonly jobId: string;
+  /** The name of its definition. */
   readonly exec: string;
+  /** The number of the attempt: 1 is the first. */
   readonly attempt: number;
   /** `final`: there is no further attempt. */
   readonly outcome: 'failed' | 'final' | 'timed-out';
+  /** Name and text of the error. */
   readonly failure: JobFailure;
 }
 
 /** An attempt whose result the leader did not take: it had been taken from this worker before. */
 export interface StaleAttempt {
+  /** The id of the job. */
   readonly jobId: string;
+  /** The number of the attempt. */
   readonly attempt: number;
 }
 

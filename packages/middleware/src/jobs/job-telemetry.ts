@@ -20,9 +20,9 @@ import type { LeaderOverviewSource } from './leader-overview.js';
 import { WorkerJobSpans, type WorkerTracing } from './worker-job-spans.js';
 
 export interface JobTelemetryOptions {
-  /** Default: the registered one. */
+  /** Makes the spans. Default: the registered one. */
   readonly tracerProvider?: TracerProvider | undefined;
-  /** Default: the registered one. */
+  /** Makes the metrics. Default: the registered one. */
   readonly meterProvider?: MeterProvider | undefined;
   /** Execs with labels of their own; the others share `_OTHER`. Default 200. */
   readonly execsMax?: number | undefined;
@@ -60,10 +60,13 @@ export interface LogHooks {
 
 /** Each process uses the sides that it has; an embedded leader with workers and clients uses all. */
 export interface JobTelemetry extends Disposable {
+  /** For the options of a client. */
   readonly client: ClientHooks;
+  /** For the options of a leader. */
   readonly leader: LeaderHooks;
+  /** For the options of a worker. */
   readonly worker: WorkerHooks;
-  /** The leader's log. */
+  /** For the option `wal` of a leader: its log. */
   readonly log: LogHooks;
   /** Reads the overview of this leader whenever metrics are collected. `name` is its label. */
   observeLeader(source: LeaderOverviewSource, name?: string): void;

@@ -290,4 +290,26 @@ lifecycle('an invalid option is refused with its name', () => {
   openLog({}, (error) => assert.instance(error, WalOptionError));
 });
 
+lifecycle('record types and ranges outside of their bounds are refused', () => {
+  const harness = new LogHarness();
+  const log = harness.open();
+  for (const type of [-1, 256, 1.5])
+    assert.throws(
+      () => log.append(Buffer.from('x'), undefined, { type }),
+      (error: unknown) => error instanceof WalOptionError && error.message.includes('type'),
+    );
+  for (const range of [{ from: -1 }, { to: Number.NaN }]) {
+    let refused: Error | null | undefined;
+    log.replay(
+      range,
+      () => undefined,
+      (error) => {
+        refused = error;
+      },
+    );
+    harness.settle();
+    assert.instance(refused, WalOptionError);
+  }
+});
+
 lifecycle.run();
