@@ -518,17 +518,7 @@ export const pages = [
         kind: 'options',
         type: 'TcpListenerArgs',
         intro: 'The arguments of the actor `TcpListener`, beside options of a listener.',
-        omit: [
-          'address',
-          'profile',
-          'limits',
-          'auth',
-          'tls',
-          'servesMinimal',
-          'actions',
-          'insecure',
-          'onEvent',
-        ],
+        omit: ['address', 'profile', 'limits', 'auth', 'tls', 'servesMinimal', 'insecure', 'onEvent'],
       },
       { kind: 'members', type: 'TcpListenerProtocol' },
       {

@@ -49,6 +49,7 @@ export {
   JobsError,
   JobUnknownError,
   JobWaitError,
+  JournalDeposedError,
   JournalFailedError,
   LeaderChangedError,
   LeaderRefusedError,
@@ -65,7 +66,7 @@ export {
   StreamResetError,
   SubmitWaitError,
 } from './jobs-error.js';
-export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
+export type { Journal, JournalOwner, JournalReader, JournalWatcher, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
@@ -81,7 +82,7 @@ export type {
   WorkerLiveness,
   WorkerView,
 } from './protocol/admin-messages.js';
-export type { JobOutcome } from './protocol/client-messages.js';
+export type { DurabilityLevel, JobOutcome } from './protocol/client-messages.js';
 export type { StreamPosition } from './protocol/stream-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
 export { connectClient } from './remote/connect-client.js';

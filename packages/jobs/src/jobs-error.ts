@@ -327,6 +327,15 @@ export class JournalFailedError extends JobsError {
   }
 }
 
+/** The log has another leader. The leader stops at once; its jobs go on with the other one. */
+export class JournalDeposedError extends JobsError {
+  override readonly code = 'ERR_JOURNAL_DEPOSED';
+
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`journal: ${problem}; this leader has stepped down and answers nothing more`, options);
+  }
+}
+
 /** The disk of the folder is smaller than the space that must stay free: a leader there would take no job. */
 export class LogDiskTooSmallError extends JobsError {
   override readonly code = 'ERR_LOG_DISK_TOO_SMALL';
@@ -434,6 +443,7 @@ keepClassNames({
   JobUnknownError,
   JobWaitError,
   JobsError,
+  JournalDeposedError,
   JournalFailedError,
   LeaderChangedError,
   LeaderRefusedError,

@@ -166,7 +166,7 @@ function effectsOf(
         if (!link.ended) self().tell.connected();
       });
     },
-    welcomed: (tag, payloadBytesMax) => table.welcomed(tag, payloadBytesMax),
+    welcomed: (welcome) => table.welcomed(welcome),
     received: (call, receipt) => table.received(call, receipt),
     jobEnded: (call, outcome) => table.jobEnded(call, outcome),
     streamed: (reader, items) => readers.streamed(reader, items),

@@ -10,6 +10,7 @@ import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
 import type { JobsTimers } from '../jobs-host.js';
 import { checkOptions } from '../option-check.js';
 import type { AdminRequest, JobView, LeaderOverview } from '../protocol/admin-messages.js';
+import type { DurabilityLevel } from '../protocol/client-messages.js';
 import type { StreamPosition } from '../protocol/stream-messages.js';
 import { AdminCalls } from './admin-calls.js';
 import { CallOutbox } from './call-outbox.js';
@@ -240,6 +241,11 @@ export class Client implements JobOperations, AsyncDisposable {
   /** A handle on a job submitted earlier, perhaps by another process. */
   open<D extends JobDefinition>(job: D, id: string): JobHandle<D> {
     return new JobHandle(this, job, parseJobId(this.table.tag, id), undefined);
+  }
+
+  /** For {@link JobHandle}: the durability of receipts. */
+  get level(): DurabilityLevel {
+    return this.table.level;
   }
 
   idOf(job: number): string {

@@ -4,6 +4,7 @@ import { oneOf, rule } from '@troupe/core/option-check';
 import type { JobChunk, JobDefinition, JobOutput } from '../job/define-job.js';
 import { checkOptions } from '../option-check.js';
 import type { JobView } from '../protocol/admin-messages.js';
+import type { DurabilityLevel } from '../protocol/client-messages.js';
 import type { StreamPosition } from '../protocol/stream-messages.js';
 import {
   type ChunksOptions,
@@ -21,14 +22,16 @@ import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 export interface SubmitReceipt {
   /** Position in the leader's log. */
   readonly lsn: number;
-  /** Always on the disk. */
-  readonly level: 'fsync';
+  /** Its durability: `fsync` survives the end of the machine, `replicated` the loss of its disk. */
+  readonly level: DurabilityLevel;
   /** The job existed already: same key, or the same submit sent twice. */
   readonly duplicate: boolean;
 }
 
 /** The part of a client that a handle uses. */
 export interface JobOperations {
+  /** The durability of what the leader has acknowledged. */
+  readonly level: DurabilityLevel;
   idOf(job: number): string;
   outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown>;
   cancel(job: number, reason: string, options: WaitOptions): Promise<JobView['state']>;

@@ -53,7 +53,7 @@ export abstract class PendingSubmitCall extends PendingCall {
 export class PendingSubmit extends PendingSubmitCall {
   protected override onAccepted(receipt: Receipt): boolean {
     const job = receipt.jobs[0] as number; // one for a single submit
-    this.resolve(new JobHandle(this.operations, this.definition, job, receiptOf(receipt)));
+    this.resolve(new JobHandle(this.operations, this.definition, job, receiptOf(receipt, this.operations)));
     return true;
   }
 }
@@ -62,7 +62,9 @@ export class PendingSubmit extends PendingSubmitCall {
 export class PendingBatch extends PendingSubmitCall {
   protected override onAccepted(receipt: Receipt): boolean {
     const { operations, definition } = this;
-    this.resolve(receipt.jobs.map((job) => new JobHandle(operations, definition, job, receiptOf(receipt))));
+    this.resolve(
+      receipt.jobs.map((job) => new JobHandle(operations, definition, job, receiptOf(receipt, operations))),
+    );
     return true;
   }
 }
@@ -131,6 +133,6 @@ function settle(
   }
 }
 
-function receiptOf({ lsn, duplicate }: Receipt): SubmitReceipt {
-  return { lsn, level: 'fsync', duplicate };
+function receiptOf({ lsn, duplicate }: Receipt, { level }: JobOperations): SubmitReceipt {
+  return { lsn, level, duplicate };
 }

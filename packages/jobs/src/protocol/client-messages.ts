@@ -79,6 +79,9 @@ export interface JobOutcome {
   readonly metadata?: string | undefined;
 }
 
+/** Durability of a record: it survives nothing, the end of the machine, or the loss of its disk. */
+export type DurabilityLevel = 'memory' | 'fsync' | 'replicated';
+
 export type ToClient =
   | SessionMessage
   | ({
@@ -86,6 +89,8 @@ export type ToClient =
       readonly tag: string;
       readonly outstandingMax: number;
       readonly payloadBytesMax: number;
+      /** Of every receipt of this session. Absent: `fsync`. */
+      readonly level?: DurabilityLevel | undefined;
       /** Of the connection: its listener reads no further ahead. */
       readonly inFlightMax?: number | undefined;
     } & ProtocolOffer)

@@ -4,8 +4,11 @@
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import {
   HAS_FIELDS,
+  type OptionalField,
   readOptionalFields,
+  readTextField,
   skipOptionalFields,
+  textField,
   writeOptionalFields,
 } from '../bytes/optional-fields.js';
 import { readTraceFields, writeTraceFields } from '../bytes/trace-fields.js';
@@ -20,6 +23,7 @@ import { JobDefinitionError, MessageMalformedError } from '../jobs-error.js';
 import type {
   ClientHello,
   ClientMessage,
+  DurabilityLevel,
   JobOutcome,
   Receipt,
   SubmitItem,
@@ -57,6 +61,9 @@ const REFUSED = 2;
 const HAS_RESULT = 1;
 const HAS_REASON = 2;
 const HAS_FAILURE = 4;
+/** Optional field of the welcome. */
+const LEVEL_FIELD = 1;
+const LEVELS = ['memory', 'fsync', 'replicated'] as const satisfies readonly DurabilityLevel[];
 /** An optional field of an outcome. */
 const METADATA = 1;
 const STATES = ['done', 'dead', 'cancelled', 'unknown'] as const satisfies readonly JobOutcome['state'][];
@@ -210,7 +217,7 @@ export function encodeToClient(message: ToClient, out: ByteWriter, emit: Emit): 
       out.text(message.tag);
       out.int(message.outstandingMax);
       out.int(message.payloadBytesMax);
-      writeOptionalFields(out, []);
+      writeOptionalFields(out, levelField(message.level));
       return emit(JobFrameType.SessionWelcome, out);
     case 'refused':
     case 'heartbeat':
@@ -254,8 +261,15 @@ function readWelcome(from: WireReader): ToClient {
   const tag = from.text();
   const outstandingMax = from.int();
   const payloadBytesMax = from.int();
-  skipOptionalFields(from);
-  return { kind: 'welcome', ...offer, tag, outstandingMax, payloadBytesMax };
+  const level = readTextField(readOptionalFields(from), LEVEL_FIELD);
+  const welcome = { kind: 'welcome', ...offer, tag, outstandingMax, payloadBytesMax } as const;
+  const known = LEVELS.find((one) => one === level);
+  return known === undefined ? welcome : { ...welcome, level: known };
+}
+
+/** Level 'fsync' is what a welcome without the field means. */
+function levelField(level: DurabilityLevel | undefined): OptionalField[] {
+  return textField(LEVEL_FIELD, level === 'fsync' ? undefined : level) ?? [];
 }
 
 /** The frame is whole: only its text is of another version, so the connection can go on. */

@@ -14,7 +14,6 @@ import type {
 import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { AttemptEnd, AttemptRef, StreamEnd } from '../../protocol/worker-messages.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { Lease } from './lease.js';
 
@@ -32,6 +31,7 @@ export class AttemptLifecycle {
     | 'markDirty'
     | 'observe'
     | 'queues'
+    | 'recordBytesMax'
     | 'recordTime'
     | 'stage'
     | 'uncommitted'
@@ -129,7 +129,7 @@ export class AttemptLifecycle {
       return;
     }
     if (end.outcome === 'ok') {
-      const bytesMax = Math.min(job.policy.limits.outputBytes, RECORD_BYTES_MAX);
+      const bytesMax = Math.min(job.policy.limits.outputBytes, this.context.recordBytesMax);
       if (end.result.length > bytesMax) {
         const message = `output of ${end.result.length} bytes, at most ${bytesMax}`;
         return this.stageEnd(lease, 'final', { name: 'OutputTooLarge', message });

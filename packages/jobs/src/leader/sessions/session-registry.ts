@@ -31,7 +31,16 @@ const PATTERNS_MAX = 256;
 /** Opens and closes sessions, and handles every message of theirs that is not a submit. */
 export class SessionRegistry {
   private readonly context: LeaderParts<
-    'fleet' | 'leaseTime' | 'ledger' | 'limits' | 'markDirty' | 'observe' | 'recordTime' | 'stage' | 'times'
+    | 'fleet'
+    | 'journal'
+    | 'leaseTime'
+    | 'ledger'
+    | 'limits'
+    | 'markDirty'
+    | 'observe'
+    | 'recordTime'
+    | 'stage'
+    | 'times'
   >;
   private readonly attempts: AttemptLifecycle;
   private readonly leaseWatch: LeaseWatch;
@@ -69,7 +78,8 @@ export class SessionRegistry {
     this.producers.resume(session);
     const { outstandingMax, payloadBytesMax } = this.context.limits;
     const { tag } = this.context.ledger;
-    session.add({ kind: 'welcome', ...OFFER, tag, outstandingMax, payloadBytesMax });
+    const { level } = this.context.journal;
+    session.add({ kind: 'welcome', ...OFFER, tag, outstandingMax, payloadBytesMax, level });
     this.context.markDirty(session);
     return session;
   }
