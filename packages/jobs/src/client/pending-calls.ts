@@ -1,8 +1,10 @@
 // Hot path: one of these for every call.
 import type { JobDefinition } from '../job/define-job.js';
-import { JobRefusedError, JobWaitError, SubmitWaitError } from '../jobs-error.js';
+import { FeedRefusedError, FeedWaitError, JobRefusedError, JobWaitError, SubmitWaitError } from '../jobs-error.js';
 import type { JobOutcome, Receipt } from '../protocol/client-messages.js';
+import type { FeedRefusal } from '../protocol/feed-messages.js';
 import { Deferred } from './deferred.js';
+import type { FeedReceipt } from './feed/client-feed.js';
 import { JobHandle, type JobOperations, type SubmitReceipt } from './job-handle.js';
 import type { RequestAnswer } from './machine/client-effects.js';
 import { outputOf } from './output-of-outcome.js';
@@ -15,6 +17,8 @@ export abstract class PendingCall extends Deferred {
   }
 
   onJobEnded(_outcome: JobOutcome): void {}
+
+  onFeedAnswer(_refusal: FeedRefusal | undefined): void {}
 
   onAnswer(_answer: RequestAnswer): void {}
 }
@@ -46,8 +50,17 @@ export abstract class PendingSubmitCall extends PendingCall {
 
 /** `submit`: resolves with a handle when it has its receipt. */
 export class PendingSubmit extends PendingSubmitCall {
+  private readonly opensFeed: boolean;
+
+  /** `opensFeed`: from its receipt on this client has the feed of the job open. */
+  constructor(operations: JobOperations, definition: JobDefinition, options: { readonly opensFeed: boolean }) {
+    super(operations, definition);
+    this.opensFeed = options.opensFeed;
+  }
+
   protected override onAccepted(receipt: Receipt): boolean {
     const job = receipt.jobs[0] as number; // one for a single submit
+    if (this.opensFeed) this.operations.feedOf(job);
     this.resolve(new JobHandle(this.operations, this.definition, job, receiptOf(receipt)));
     return true;
   }
@@ -104,6 +117,30 @@ export class PendingOutcome extends PendingCall {
     return new JobWaitError(this.operations.idOf(this.job), withinMs);
   }
 }
+
+/** `JobHandle.feed`: resolves when the item is in the log. */
+export class PendingFeed extends PendingCall {
+  private readonly operations: JobOperations;
+  private readonly job: number;
+
+  constructor(operations: JobOperations, job: number) {
+    super();
+    this.operations = operations;
+    this.job = job;
+  }
+
+  override onFeedAnswer(refusal: FeedRefusal | undefined): void {
+    if (refusal === undefined) return this.resolve(ACCEPTED);
+    const { code, problem, retryAfterMs } = refusal;
+    this.reject(new FeedRefusedError(this.operations.idOf(this.job), code, problem, retryAfterMs));
+  }
+
+  timeoutError(withinMs: number): Error {
+    return new FeedWaitError(this.operations.idOf(this.job), withinMs);
+  }
+}
+
+const ACCEPTED: FeedReceipt = { accepted: true };
 
 /** An admin request. */
 export class PendingRequest extends PendingCall {

@@ -20,6 +20,10 @@ export interface JobPolicy {
     /** Run time of one attempt. */
     readonly runMs: number;
     readonly outputBytes: number;
+    /** Bytes of its feed that are kept for another attempt. Absent: clients do not feed it. */
+    readonly feedBytesMax?: number | undefined;
+    /** How long a feed stays open while no client has it open; there, where `feedBytesMax` is. */
+    readonly feedGraceMs?: number | undefined;
   };
   readonly keep: {
     readonly doneMs: number;
@@ -32,6 +36,14 @@ export interface JobPolicy {
 /** The longest result: it is one record, and any log holds that inline, with its framing. */
 export const OUTPUT_BYTES_MAX = 11 * 1024 * 1024;
 
+/** The longest feed that is kept in memory for another attempt. */
+const FEED_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Whether clients may feed the jobs of this policy. */
+export function isFed({ streaming, limits }: JobPolicy): boolean {
+  return streaming !== undefined && limits.feedBytesMax !== undefined;
+}
+
 /** Equal policies have equal texts: the leader interns by them. */
 export function policyText(policy: JobPolicy): string {
   const { retry, limits, keep } = policy;
@@ -43,6 +55,7 @@ export function policyText(policy: JobPolicy): string {
     [limits.runMs, limits.outputBytes],
     [keep.doneMs, keep.deadMs],
     ...(policy.streaming === undefined ? [] : [policy.streaming]),
+    ...(limits.feedBytesMax === undefined ? [] : [['feed', limits.feedBytesMax, limits.feedGraceMs]]),
   ]);
 }
 
@@ -71,7 +84,12 @@ export const POLICY_CHECKS = {
     crashes: wholeNumber(1, 1_000),
   }),
   leaseMs: wholeNumber(10, YEAR_MS),
-  limits: options({ runMs: wholeNumber(1, YEAR_MS), outputBytes: wholeNumber(0, OUTPUT_BYTES_MAX) }),
+  limits: options({
+    runMs: wholeNumber(1, YEAR_MS),
+    outputBytes: wholeNumber(0, OUTPUT_BYTES_MAX),
+    feedBytesMax: wholeNumber(0, FEED_BYTES_MAX),
+    feedGraceMs: wholeNumber(10, YEAR_MS),
+  }),
   keep: options({ doneMs: wholeNumber(0, YEAR_MS), deadMs: wholeNumber(0, YEAR_MS) }),
   streaming: oneOf(['response', 'internal']),
 };

@@ -29,6 +29,7 @@ import { MessageSlices } from './sessions/message-slices.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
 import { SessionRegistry } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
+import { FeedTable } from './feeds/feed-table.js';
 import { StreamTable } from './streams/stream-table.js';
 import { ProducerRegistry } from './submit/producer-registry.js';
 import { SubmitProcessor } from './submit/submit-processor.js';
@@ -82,6 +83,7 @@ export class Leader implements LeaderContext {
   private readonly admin: AdminApi;
   private readonly sessions: SessionRegistry;
   private readonly streams: StreamTable;
+  private readonly feeds: FeedTable;
   private readonly dispatcher: Dispatcher;
   private readonly commitEffects: CommitEffects;
   private readonly outbound = new OutboundFlush((session) => this.addPostponed(session));
@@ -129,10 +131,11 @@ export class Leader implements LeaderContext {
     this.leaseWatch = new LeaseWatch(this, this.attempts);
     this.admin = new AdminApi(this, this.leaseWatch);
     this.streams = new StreamTable(this);
-    this.sessions = new SessionRegistry(this, this.attempts, this.leaseWatch, producers, this.streams);
+    this.feeds = new FeedTable(this);
+    this.sessions = new SessionRegistry(this, this.attempts, this.leaseWatch, producers, this.streams, this.feeds);
     this.dispatcher = new Dispatcher(this, this.attempts);
-    const { submits, attempts, admin, sessions, streams } = this;
-    this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions, streams });
+    const { submits, attempts, admin, sessions, streams, feeds } = this;
+    this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions, streams, feeds });
     this.lastTickAt = setup.clock.now();
     this.recordEpoch = Math.max(setup.clock.wallNow(), this.ledger.now) - this.lastTickAt;
     this.readClock();
@@ -299,8 +302,10 @@ export class Leader implements LeaderContext {
 
   private restoreJob(job: LeaderJob): void {
     if (job.state === 'queued') this.queues.add(job, this.ledger.now);
-    else if (job.state === 'running')
+    else if (job.state === 'running') {
       this.attempts.restore(job, this.sessions.placeholderSession(job.worker));
+      this.feeds.restored(job);
+    }
   }
 
   private wake(): void {
@@ -324,6 +329,7 @@ export class Leader implements LeaderContext {
     const isMore = this.dispatcher.dispatch() || this.readyTasks.size > 0 || this.slices.size > 0;
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.clock.now());
+    this.feeds.flush();
     if (this.streams.flush() || this.admin.continueListings() || isMore) this.wake();
     // Answers that no append stands behind: with another leader on the log they would be of an old state.
     if (!followsAppend && !this.outbound.isEmpty && !this.isOwner()) return;
@@ -378,6 +384,7 @@ export class Leader implements LeaderContext {
     this.leaseWatch.check();
     this.expire();
     this.streams.sweep();
+    this.feeds.tick();
     this.outbound.retryAll();
     this.effects.startTick(this.times.tickMs);
     this.wake();

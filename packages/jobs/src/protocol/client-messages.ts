@@ -2,6 +2,7 @@ import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { AdminAnswer, AdminRequest } from './admin-messages.js';
+import type { FeedMessage, FeedState, OpenFeed } from './feed-messages.js';
 import type { ProtocolOffer } from './job-protocol.js';
 import type { SessionMessage } from './session-messages.js';
 import type { ReadStream, StreamConsumed, StreamItems } from './stream-messages.js';
@@ -46,6 +47,9 @@ export type ClientMessage =
   | ({ readonly kind: 'read_stream' } & ReadStream)
   | ({ readonly kind: 'stream_consumed' } & StreamConsumed)
   | { readonly kind: 'stop_stream'; readonly reader: number }
+  | ({ readonly kind: 'open_feed' } & OpenFeed)
+  | ({ readonly kind: 'feed' } & FeedMessage)
+  | { readonly kind: 'close_feed'; readonly feed: number }
   | { readonly kind: 'heartbeat' }
   /** The client is closed: its token is never used again. */
   | { readonly kind: 'close' };
@@ -88,4 +92,5 @@ export type ToClient =
   | { readonly kind: 'receipts'; readonly items: readonly Receipt[] }
   | { readonly kind: 'outcomes'; readonly items: readonly JobOutcome[] }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: AdminAnswer }
-  | ({ readonly kind: 'stream_items' } & StreamItems);
+  | ({ readonly kind: 'stream_items' } & StreamItems)
+  | { readonly kind: 'feed_states'; readonly items: readonly FeedState[] };

@@ -16,6 +16,7 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
+import { encodeFedItems, encodeFeedRequests, readFedItems, readFeedRequests } from './feed-codec.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
 import {
@@ -38,6 +39,8 @@ const UNKNOWN_FAILURE: JobFailure = { name: 'Error', message: 'the worker gave n
 const SAME_AS_BEFORE = 1;
 /** Its chunks have readers. */
 const STREAMING = 2;
+/** Clients may feed it. */
+const FED = 4;
 
 /** A worker's message in one frame. Ends that are too large for their report follow it without credit. */
 export type WorkerFrame = WorkerMessage | { readonly kind: 'ends'; readonly ends: readonly AttemptEnd[] };
@@ -93,6 +96,7 @@ export function readLoopBlocked(from: WireReader): LoopBlocked {
 export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit): void {
   if (message.kind === 'drain') return emit(JobFrameType.Drain, out);
   if (message.kind === 'chunks') return encodeChunks(message.items, out, emit);
+  if (message.kind === 'feed_requests') return encodeFeedRequests(message.items, out, emit);
   const { ends } = message;
   writeCredit(out, message.credit);
   out.double(message.cpu);
@@ -131,6 +135,8 @@ export function readWorker(type: number, from: WireReader): WorkerFrame | undefi
       return { kind: 'ends', ends: readEnds(from) };
     case JobFrameType.Chunks:
       return { kind: 'chunks', items: readChunks(from) };
+    case JobFrameType.FeedRequests:
+      return { kind: 'feed_requests', items: readFeedRequests(from) };
     case JobFrameType.Drain:
       return { kind: 'drain' };
     default:
@@ -160,6 +166,8 @@ export function encodeToWorker(message: ToWorker, out: ByteWriter, emit: Emit): 
       return emit(JobFrameType.Stale, out);
     case 'stream_windows':
       return encodeStreamWindows(message.items, out, emit);
+    case 'fed_items':
+      return encodeFedItems(message.items, out, emit);
     case 'welcome':
       writeOffer(out, message);
       out.text(message.tag);
@@ -187,6 +195,8 @@ export function readToWorker(type: number, from: WireReader): ToWorker | undefin
       return { kind: 'stale', items: readAttempts(from) };
     case JobFrameType.StreamWindows:
       return { kind: 'stream_windows', items: readStreamWindows(from) };
+    case JobFrameType.FedItems:
+      return { kind: 'fed_items', items: readFedItems(from) };
     case JobFrameType.SessionWelcome:
       return readWelcome(from);
     default:
@@ -206,7 +216,8 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
   let before: Assignment | undefined;
   for (const item of items) {
     const same = before !== undefined && hasSameSettings(item, before);
-    out.byte((same ? SAME_AS_BEFORE : 0) | (item.streaming === true ? STREAMING : 0));
+    const flags = (item.streaming === true ? STREAMING : 0) | (item.isFed === true ? FED : 0);
+    out.byte((same ? SAME_AS_BEFORE : 0) | flags);
     writeAttempt(out, item);
     if (!same) {
       out.text(item.exec);
@@ -250,7 +261,8 @@ function readAssigns(from: WireReader): Assignment[] {
     }
     if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
     const streaming = (flags & STREAMING) !== 0;
-    items.push({ job, attempt, exec, payload: from.payload(), client, runMs, outputBytes, streaming });
+    const isFed = (flags & FED) !== 0;
+    items.push({ job, attempt, exec, payload: from.payload(), client, runMs, outputBytes, streaming, isFed });
   }
   return items;
 }

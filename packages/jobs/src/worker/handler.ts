@@ -1,6 +1,7 @@
 import { describe, flag, type OptionRule, rule } from '@troupe/core/option-check';
 import {
   type HandlerChunk,
+  type HandlerFeed,
   type HandlerInput,
   type HandlerOutput,
   isDefinition,
@@ -8,9 +9,10 @@ import {
 } from '../job/define-job.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
+import type { JobFeed } from './feed/job-feed.js';
 
 /** A handler's second argument. */
-export interface AttemptContext {
+export interface AttemptContext<Item = unknown> {
   /** The id of the job. */
   readonly jobId: string;
   /** Grows with every delivery of the job: a fence for writes to other systems. */
@@ -19,11 +21,13 @@ export interface AttemptContext {
   readonly client: string;
   /** Fires when the job is cancelled, the lease is lost, the run time is over or the worker drains. */
   readonly signal: AbortSignal;
+  /** The items that clients feed. Of a job that is not fed it has ended. */
+  readonly feed: JobFeed<Item>;
 }
 
 export type Handler<D extends JobDefinition> = (
   input: HandlerInput<D>,
-  context: AttemptContext,
+  context: AttemptContext<HandlerFeed<D>>,
 ) =>
   | HandlerOutput<D>
   | Promise<HandlerOutput<D>>

@@ -24,6 +24,7 @@ import type { HandlerRunner } from './handler-runner.js';
 import { HandlerSlots } from './handler-slots.js';
 import { InlineHandlers } from './inline-handlers.js';
 import type { LoadMeter } from './load-meter.js';
+import { FeedQueues } from './feed/feed-queues.js';
 import { ChunkSenders } from './stream/chunk-senders.js';
 import type {
   HandlerEnded,
@@ -82,6 +83,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   private readonly reporter: WorkerReporter;
   private readonly limits: RunTimeLimits;
   private readonly streams = new ChunkSenders(() => this.reporter.scheduleChunks());
+  private readonly feeds = new FeedQueues(() => this.reporter.scheduleChunks());
   private tag = '';
   private isConnected = false;
   private isDraining = false;
@@ -110,6 +112,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       request: () => effects.requestReport(),
       write: (message) => effects.write(message),
       takeChunks: () => this.streams.take(),
+      takeFeedRequests: () => this.feeds.take(),
     });
     this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedRunTime(attempt));
     this.threaded?.start();
@@ -130,6 +133,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     for (const { job, attempt } of ends) held.push({ job, attempt });
     this.reporter.restart(ends);
     this.streams.rewind();
+    this.feeds.rewind();
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
     const offer = { protocol: JOB_PROTOCOL, features: JOB_FEATURES };
@@ -173,6 +177,9 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
         return;
       case 'stream_windows':
         for (const window of message.items) this.streams.opened(window);
+        return;
+      case 'fed_items':
+        for (const items of message.items) this.feeds.push(items);
         return;
       case 'refused':
         this.disconnected();
@@ -279,6 +286,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     attempt.begin(now);
     this.slots.begin();
     if (attempt.stream !== undefined) this.streams.add(attempt.stream);
+    if (attempt.feed !== undefined) this.feeds.add(attempt.feed);
     const isRunning = this.handlers.run(attempt, this.tag);
     if (!isRunning) return;
     attempt.isUnderWay = true;
@@ -310,6 +318,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   private end(attempt: Attempt, end: AttemptEnd): void {
     attempt.isOver = true;
     attempt.stream?.close();
+    if (attempt.feed !== undefined) this.feeds.remove(attempt.job, attempt.number);
     const key = attemptKey(attempt.job, attempt.number);
     this.attempts.delete(key);
     this.ended.set(key, end);

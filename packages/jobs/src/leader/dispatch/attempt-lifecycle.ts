@@ -1,5 +1,6 @@
 // Hot path: `assign`, `assigned`, `report` and `endLease` run once per attempt.
 import { boundedFailure } from '../../job/job-failure.js';
+import { isFed } from '../../job/job-policy.js';
 import { retryDelayMs } from '../../job/retry-policy.js';
 import type { JobFailure } from '../../jobs-error.js';
 import type {
@@ -98,6 +99,7 @@ export class AttemptLifecycle {
       runMs: policy.limits.runMs,
       outputBytes: policy.limits.outputBytes,
       streaming: policy.streaming !== undefined,
+      isFed: isFed(policy),
     });
     this.context.markDirty(session);
     const waitedMs = record.at - Math.max(job.at, job.dueAt);
@@ -227,7 +229,9 @@ export class AttemptLifecycle {
     type: RequeueType,
     times: number,
     failure: JobFailure | undefined,
-  ): RequeueRecord {
+  ): RequeueRecord | DeadRecord {
+    // Another attempt would not see the beginning of its feed.
+    if (!this.context.ledger.isReplayable(job.no)) return this.deadLetter(job, 'feed-dropped', failure);
     const at = this.context.recordTime;
     const { retry, exec } = job.policy;
     const delayMs = times === 0 ? 0 : retryDelayMs(retry, times, this.context.clock.random());

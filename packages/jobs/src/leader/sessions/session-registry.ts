@@ -11,6 +11,7 @@ import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { LeaderParts } from '../leader-context.js';
+import type { FeedTable } from '../feeds/feed-table.js';
 import type { StreamTable } from '../streams/stream-table.js';
 import { PolicyRegistry } from '../submit/policy-registry.js';
 import type { ProducerRegistry } from '../submit/producer-registry.js';
@@ -38,6 +39,7 @@ export class SessionRegistry {
   readonly policies: PolicyRegistry;
   private readonly producers: ProducerRegistry;
   private readonly streams: StreamTable;
+  private readonly feeds: FeedTable;
 
   constructor(
     context: SessionRegistry['context'],
@@ -45,12 +47,14 @@ export class SessionRegistry {
     leaseWatch: LeaseWatch,
     producers: ProducerRegistry,
     streams: StreamTable,
+    feeds: FeedTable,
   ) {
     this.context = context;
     this.attempts = attempts;
     this.leaseWatch = leaseWatch;
     this.producers = producers;
     this.streams = streams;
+    this.feeds = feeds;
     this.policies = new PolicyRegistry(context);
   }
 
@@ -157,6 +161,7 @@ export class SessionRegistry {
   clientClosed(session: ClientSession): void {
     session.closed = true;
     this.streams.sessionClosed(session);
+    this.feeds.sessionClosed(session);
     this.policies.sessionClosed(session);
   }
 
@@ -175,6 +180,12 @@ export class SessionRegistry {
         return this.streams.consumed(session, message);
       case 'stop_stream':
         return this.streams.remove(session, message.reader);
+      case 'open_feed':
+        return this.feeds.open(session, message);
+      case 'feed':
+        return this.feeds.feed(session, message);
+      case 'close_feed':
+        return this.feeds.close(session, message.feed);
       case 'heartbeat':
         session.answerHeartbeat();
         return this.context.markDirty(session);
@@ -225,6 +236,8 @@ export class SessionRegistry {
       }
       case 'chunks':
         return this.streams.take(session, message.items);
+      case 'feed_requests':
+        return this.feeds.requested(session, message.items);
       case 'drain':
         session.draining = true;
         this.context.markDirty(session);

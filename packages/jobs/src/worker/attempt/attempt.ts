@@ -2,6 +2,7 @@ import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
 import type { AbortReason } from '../../jobs-error.js';
 import { AttemptAbortedError } from '../../jobs-error.js';
 import type { Assignment } from '../../protocol/worker-messages.js';
+import { FeedQueue } from '../feed/feed-queue.js';
 import { ChunkSender } from '../stream/chunk-sender.js';
 
 /** One assignment in this worker, from its arrival to its end. */
@@ -15,6 +16,8 @@ export class Attempt {
   readonly payloadBytes: number;
   /** Undefined where its chunks have no readers. */
   readonly stream: ChunkSender | undefined;
+  /** Undefined where clients do not feed it. */
+  readonly feed: FeedQueue | undefined;
   isOver = false;
   hasBegun = false;
   /** Its handler has returned a promise that is not settled. */
@@ -40,6 +43,7 @@ export class Attempt {
     this.since = now;
     this.stream =
       assignment.streaming === true ? new ChunkSender(assignment.job, assignment.attempt) : undefined;
+    this.feed = assignment.isFed === true ? new FeedQueue(assignment.job, assignment.attempt) : undefined;
   }
 
   begin(now: number): void {
@@ -75,6 +79,7 @@ export class Attempt {
     this.aborted = reason;
     this.abortDetail = detail;
     this.controller?.abort(this.reason(jobId, reason));
+    this.feed?.fail(this.reason(jobId, reason));
   }
 
   private reason(jobId: string, reason: AbortReason): AttemptAbortedError {

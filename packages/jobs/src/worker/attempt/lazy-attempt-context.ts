@@ -1,4 +1,6 @@
+import type { JobDefinition } from '../../job/define-job.js';
 import { jobId } from '../../job/job-id.js';
+import { AttemptFeed, type JobFeed } from '../feed/job-feed.js';
 import type { AttemptContext } from '../handler.js';
 import type { Attempt } from './attempt.js';
 
@@ -6,10 +8,13 @@ import type { Attempt } from './attempt.js';
 export class LazyAttemptContext implements AttemptContext {
   private readonly tag: string;
   private readonly current: Attempt;
+  private readonly job: JobDefinition;
+  private attemptFeed: AttemptFeed | undefined = undefined;
 
-  constructor(tag: string, current: Attempt) {
+  constructor(tag: string, current: Attempt, job: JobDefinition) {
     this.tag = tag;
     this.current = current;
+    this.job = job;
   }
 
   get jobId(): string {
@@ -26,5 +31,10 @@ export class LazyAttemptContext implements AttemptContext {
 
   get signal(): AbortSignal {
     return this.current.signal(this.jobId);
+  }
+
+  get feed(): JobFeed<unknown> {
+    this.attemptFeed ??= new AttemptFeed(this.current.feed, this.job);
+    return this.attemptFeed;
   }
 }
