@@ -369,6 +369,7 @@ export const pages = [
       },
       { kind: 'options', type: 'HandlerThreadOptions', intro: 'Of `threads`, instead of a number.' },
       { kind: 'options', type: 'HandlerOptions', intro: 'Of `handle(job, run, options)`.' },
+      { kind: 'options', type: 'HandlerSetup', intro: 'Of `handle(job, { … })`.' },
       { kind: 'members', type: 'RemoteWorker', title: 'worker' },
       { kind: 'members', type: 'AttemptContext' },
       { kind: 'members', type: 'AttemptFailure' },

@@ -92,6 +92,7 @@ const EXIT_CODES: Readonly<Record<string, Known>> = {
   ERR_JOURNAL_FAILED: { exitCode: ExitCode.io },
   ERR_LOG_DISK_TOO_SMALL: { exitCode: ExitCode.config },
   ERR_LEDGER_CORRUPT: { exitCode: ExitCode.data, advice: 'restore a backup' },
+  ERR_LEDGER_VERSION: { exitCode: ExitCode.data },
   ERR_WAL_BLOB: { exitCode: ExitCode.data },
   ERR_WAL_CORRUPT: { exitCode: ExitCode.data, advice: 'see troupe wal repair' },
   ERR_WAL_NETWORK: { exitCode: ExitCode.cannotCreate, advice: 'see --allow-network-fs' },

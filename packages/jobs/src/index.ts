@@ -46,9 +46,11 @@ export {
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
   NonRetryableError,
+  NotStreamingError,
   SessionRefusedError,
   StreamGapError,
   StreamRefusedError,
@@ -60,6 +62,7 @@ export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
 export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
+export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
 export type {
   JobView,
@@ -79,7 +82,16 @@ export type { StartWorkerOptions } from './remote/start-worker.js';
 export { RemoteWorker, startWorker } from './remote/start-worker.js';
 export type { LeaderRenewal, LeaderServerOptions } from './server/leader-server.js';
 export { LeaderServer, startLeader } from './server/leader-server.js';
-export type { AttemptContext, HandledJob, Handler, HandlerOptions } from './worker/handler.js';
+export type {
+  AttemptContext,
+  HandledJob,
+  Handler,
+  HandlerFunction,
+  HandlerOptions,
+  HandlerSetup,
+  HandlerStream,
+  Trailer,
+} from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';
 export type { GivenHandlers, HandlerThreadOptions } from './worker/threads/thread-options.js';

@@ -347,6 +347,19 @@ export class LedgerCorruptError extends JobsError {
   }
 }
 
+/**
+ * The folder was written by a version whose records this one cannot read, or is not a leader's. It is not
+ * damaged: the version named in the text reads it.
+ */
+export class LedgerVersionError extends JobsError {
+  override readonly code = 'ERR_LEDGER_VERSION';
+  readonly exitCode = 65;
+
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`ledger: ${problem}`, options);
+  }
+}
+
 /** The journal could not make a batch durable. The leader stops at once and acknowledges nothing more. */
 export class JournalFailedError extends JobsError {
   override readonly code = 'ERR_JOURNAL_FAILED';
@@ -374,6 +387,17 @@ export class LogDiskTooSmallError extends JobsError {
 /** Thrown by a handler: no further attempt. */
 export class NonRetryableError extends JobsError {
   override readonly code: string = 'ERR_NON_RETRYABLE';
+}
+
+/** The handler of a job that was submitted with `streaming` gave an output and no chunks. */
+export class NotStreamingError extends JobsError {
+  override readonly code = 'ERR_NOT_STREAMING';
+  readonly exec: string;
+
+  constructor(exec: string) {
+    super(`job ${exec}: its handler has no chunks for readers; make run a generator, or add runStream`);
+    this.exec = exec;
+  }
 }
 
 /** The reason of a handler's abort signal. */
@@ -459,10 +483,12 @@ keepClassNames({
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
   MessageTooLongError,
   NonRetryableError,
+  NotStreamingError,
   SessionRefusedError,
   StreamGapError,
   StreamRefusedError,

@@ -1,4 +1,4 @@
-import { decodeRecords, payloadText } from '@troupe/jobs';
+import { decodeRecords, LEDGER_FORMAT, payloadText } from '@troupe/jobs';
 import { type DumpedEntry, dumpWal, type RepairReport, repairWal, verifyWal } from '@troupe/wal';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
@@ -60,7 +60,10 @@ export function addWal(program: Command, context: CommandContext): void {
     .option('--accept-loss', 'do it; without this flag the loss is only printed')
     .action(async (folder: string, flags: JsonFlag & { acceptLoss?: boolean }) => {
       await mustHoldLog(folder);
-      const report = await repairWal(folder, { acceptLoss: flags.acceptLoss === true });
+      const report = await repairWal(folder, {
+        acceptLoss: flags.acceptLoss === true,
+        content: LEDGER_FORMAT,
+      });
       printResult(context, flags, report, [repairText(report)]);
     });
 }

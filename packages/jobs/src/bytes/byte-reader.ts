@@ -17,7 +17,10 @@ export abstract class ByteReader {
     this.end = bytes.byteLength;
   }
 
-  protected abstract malformed(problem: string): Error;
+  abstract malformed(problem: string): Error;
+
+  /** Counts an item of a list. A reader of a peer's message bounds their number. */
+  countItem(): void {}
 
   /** Bytes read so far. */
   get position(): number {
@@ -52,6 +55,20 @@ export abstract class ByteReader {
       scale *= 0x80;
     }
     throw this.malformed('a number is longer than 53 bits');
+  }
+
+  /** A length of four bytes. */
+  length32(): number {
+    this.need(4);
+    const value = this.buffer.readUInt32LE(this.at);
+    this.at += 4;
+    return value;
+  }
+
+  /** Passes over bytes without reading them. */
+  skip(bytes: number): void {
+    this.need(bytes);
+    this.at += bytes;
   }
 
   double(): number {

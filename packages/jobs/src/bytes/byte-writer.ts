@@ -46,6 +46,17 @@ export class ByteWriter {
     this.at = this.buffer.writeDoubleLE(value, this.at);
   }
 
+  /** Room for a length of four bytes, which `endSpan` writes. Returns where the span begins. */
+  beginSpan(): number {
+    this.room(4);
+    this.at += 4;
+    return this.at;
+  }
+
+  endSpan(start: number): void {
+    this.buffer.writeUInt32LE(this.at - start, start - 4);
+  }
+
   text(value: string): void {
     if (value.length <= SHORT_CHARS && this.shortText(value)) return;
     const bytes = Buffer.byteLength(value);

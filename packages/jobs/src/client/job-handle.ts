@@ -59,13 +59,14 @@ export class JobHandle<D extends JobDefinition> {
   private readonly operations: JobOperations;
   private readonly definition: D;
   private readonly job: number;
-  private openFeed: ClientFeed | undefined = undefined;
+  private openFeed: ClientFeed | undefined;
 
-  constructor(operations: JobOperations, definition: D, job: number, receipt: SubmitReceipt | undefined) {
+  constructor(operations: JobOperations, definition: D, job: number, receipt: SubmitReceipt | undefined, feed?: ClientFeed) {
     this.operations = operations;
     this.definition = definition;
     this.job = job;
     this.receipt = receipt;
+    this.openFeed = feed;
   }
 
   /** For people and for `client.open`. */

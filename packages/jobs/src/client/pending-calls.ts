@@ -60,8 +60,8 @@ export class PendingSubmit extends PendingSubmitCall {
 
   protected override onAccepted(receipt: Receipt): boolean {
     const job = receipt.jobs[0] as number; // one for a single submit
-    if (this.opensFeed) this.operations.feedOf(job);
-    this.resolve(new JobHandle(this.operations, this.definition, job, receiptOf(receipt)));
+    const feed = this.opensFeed ? this.operations.feedOf(job) : undefined;
+    this.resolve(new JobHandle(this.operations, this.definition, job, receiptOf(receipt), feed));
     return true;
   }
 }

@@ -2,6 +2,7 @@ import type { ActorContext } from '@troupe/core';
 import type { DurableReceiver, LogCondition, LogWatcher } from '@troupe/wal';
 import type { PayloadStore } from '../job/payload-store.js';
 import type { StoredPayload } from '../job/stored-payload.js';
+import type { LedgerFormat } from '../ledger/ledger-format.js';
 
 /**
  * The log of a leader. One implementation is a file log; a replicated log is another. It does not know what
@@ -26,8 +27,8 @@ export interface Journal {
   /** Tells `watcher` its condition at every change. */
   watch(watcher: LogWatcher): void;
   /**
-   * False: another process has opened the log, so that the leader's state may be old. The leader stops. An
-   * append that has worked needs no such look.
+   * False: another process has opened the log, so that the leader's state may be old. The leader stops. It
+   * looks before the answers of a turn leave.
    */
   isOwner(): boolean;
   /**
@@ -44,6 +45,12 @@ export const GOOD_CONDITION: LogCondition = { disk: 'ok', sealedBytes: 0, cutByt
 
 /** Receives the contents of a journal while it is opened, before the first request is taken. */
 export interface JournalReader {
+  /**
+   * The format of the entries that will be appended. A journal keeps it beside its own version. A journal
+   * with a format that cannot be read refuses to open, with LedgerVersionError, and changes nothing. One with
+   * a lower minor keeps this format before the first append.
+   */
+  readonly format: LedgerFormat;
   /** One chunk of the snapshot, in order. Valid only during the call. */
   snapshot(chunk: Uint8Array, lastLsn: number): void;
   /** `bytes` are valid only during the call. */

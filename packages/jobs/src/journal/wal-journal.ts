@@ -9,13 +9,15 @@ import {
   type LogWatcher,
   openLog,
   WalActor,
+  WalContentError,
   WalDiskSlowError,
   type WalOptions,
   type WalProtocol,
 } from '@troupe/wal';
 import type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
 import { StoredPayload } from '../job/stored-payload.js';
-import { LogDiskTooSmallError } from '../jobs-error.js';
+import { LedgerVersionError, LogDiskTooSmallError } from '../jobs-error.js';
+import { formatProblem } from '../ledger/ledger-format.js';
 import type { Journal, JournalOwner, JournalReader, OpenJournal } from './journal.js';
 import { diskBytes } from './node-disk-size.js';
 
@@ -53,13 +55,19 @@ function openWal(
   owner: JournalOwner,
 ): void {
   const fold = { module: new URL('../ledger/ledger-fold.js', import.meta.url).href, export: 'ledgerFold' };
-  openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, ...options }, (error, log) => {
-    if (error !== null) return done(error);
+  const content = reader.format;
+  openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, content, ...options }, (error, log) => {
+    if (error !== null) return done(versionErrorOf(error));
     log.restore(foldInto(reader, log), (problem) => {
       if (problem === null) done(null, new WalJournal(log, owner));
       else log.close(() => done(problem));
     });
   });
+}
+
+function versionErrorOf(error: Error): Error {
+  if (!(error instanceof WalContentError)) return error;
+  return new LedgerVersionError(formatProblem(error.found), { cause: error });
 }
 
 /** Recovery passes every chunk and entry on to the reader; the log itself keeps no state. */

@@ -7,11 +7,13 @@ export {
   JobsError,
   JournalFailedError,
   LedgerCorruptError,
+  LedgerVersionError,
   LogDiskTooSmallError,
 } from '../jobs-error.js';
 export type { Journal, JournalReader, OpenJournal } from '../journal/journal.js';
 export { walJournal } from '../journal/wal-journal.js';
 export { decodeRecords } from '../ledger/codec/ledger-record-codec.js';
+export { LEDGER_FORMAT, type LedgerFormat } from '../ledger/ledger-format.js';
 export type { LedgerRecord } from '../ledger/ledger-record.js';
 export type {
   LeaderOverview,

@@ -39,9 +39,6 @@ import { UncommittedJobs } from './submit/uncommitted-jobs.js';
 const TASKS_PER_TURN = 2_048;
 const RESTORED_PER_TURN = 8_192;
 
-const AFTER_APPEND = { followsAppend: true };
-const WITHOUT_APPEND = { followsAppend: false };
-
 export interface LeaderSetup {
   readonly ledger: LeaderLedger;
   readonly journal: Journal;
@@ -316,10 +313,6 @@ export class Leader implements LeaderContext {
 
   /** The requested turn: dispatch, append, flush. */
   turn(): void {
-    this.runTurn(WITHOUT_APPEND);
-  }
-
-  private runTurn({ followsAppend }: { readonly followsAppend: boolean }): void {
     this.turnScheduled = false;
     if (this.stopped) return;
     this.readClock();
@@ -331,8 +324,9 @@ export class Leader implements LeaderContext {
     this.journalWriter.flush(this.clock.now());
     this.feeds.flush();
     if (this.streams.flush() || this.admin.continueListings() || isMore) this.wake();
-    // Answers that no append stands behind: with another leader on the log they would be of an old state.
-    if (!followsAppend && !this.outbound.isEmpty && !this.isOwner()) return;
+    // With another leader on the log the answers may be of an old state. The log's own look, before it
+    // reports an append as durable, is older than the messages that came since.
+    if (!this.outbound.isEmpty && !this.isOwner()) return;
     if (this.outbound.flushAll()) this.wake();
     if (this.stopping && this.journalWriter.isIdle && this.tasks === 0) this.finish();
   }
@@ -360,7 +354,7 @@ export class Leader implements LeaderContext {
     batch.visit(firstLsn, this.applyAndAct);
     for (const run of this.applyTasks.splice(0)) this.readyTasks.push(run);
     this.expire();
-    this.runTurn(AFTER_APPEND);
+    this.turn();
   }
 
   private readonly applyAndAct = (

@@ -6,6 +6,7 @@ import type { Journal, JournalOwner, OpenJournal } from '../journal/journal.js';
 import { decodeRecords, encodeRecord } from '../ledger/codec/ledger-record-codec.js';
 import { loadChunk } from '../ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '../ledger/ledger.js';
+import { LEDGER_FORMAT } from '../ledger/ledger-format.js';
 import type { LedgerLimits } from '../ledger/ledger-limits.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
 import { type Defaulted, withDefaults } from '../option-check.js';
@@ -43,6 +44,7 @@ export function openLeader(
   const ledger = new Ledger<LeaderState>();
   let lastLsn = 0;
   const reader = {
+    format: LEDGER_FORMAT,
     snapshot(chunk: Uint8Array, lsn: number): void {
       loadChunk(ledger, chunk);
       lastLsn = lsn;

@@ -104,20 +104,26 @@ export interface DeadRecord {
   readonly failure: JobFailure | undefined;
 }
 
-export interface CancelRecord {
+/** The request of an operator or a client. */
+interface RequestedRecord {
+  /** The name of the peer that requested it. Optional: absent in a log of a version without it. */
+  readonly by?: string | undefined;
+}
+
+export interface CancelRecord extends RequestedRecord {
   readonly type: 'cancel';
   readonly at: number;
   readonly job: number;
   readonly reason: string;
 }
 
-export interface RedriveRecord {
+export interface RedriveRecord extends RequestedRecord {
   readonly type: 'redrive';
   readonly at: number;
   readonly jobs: readonly number[];
 }
 
-export interface PurgeRecord {
+export interface PurgeRecord extends RequestedRecord {
   readonly type: 'purge';
   readonly at: number;
   readonly jobs: readonly number[];

@@ -1,8 +1,11 @@
 import { GOOD_CONDITION, type Journal, type OpenJournal } from '../journal/journal.js';
+import { assertLedgerReadable, type LedgerFormat } from '../ledger/ledger-format.js';
 
 /** The entries of a memory journal. They outlive the leader that wrote them. */
 export interface MemoryLog {
   readonly entries: Uint8Array[];
+  /** The format of the entries. Absent: that of this version. */
+  format?: LedgerFormat | undefined;
 }
 
 /**
@@ -11,6 +14,12 @@ export interface MemoryLog {
  */
 export function memoryJournal(log: MemoryLog, later: (run: () => void) => void): OpenJournal {
   return (reader, done) => {
+    try {
+      if (log.format !== undefined) assertLedgerReadable(log.format);
+    } catch (error) {
+      return done(error as Error); // assertLedgerReadable throws nothing else
+    }
+    log.format = reader.format;
     log.entries.forEach((entry, i) => {
       reader.entry(entry, i + 1);
     });

@@ -2,6 +2,7 @@
 // jobs.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from '../bytes/optional-fields.js';
 import { ANY } from '../job/any-schema.js';
 import { defineJob } from '../job/define-job.js';
 import type { JobPolicy } from '../job/job-policy.js';
@@ -28,7 +29,6 @@ import {
   readOpenFeed,
 } from './feed-codec.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
 import {
   type Emit,
   encodeSessionMessage,

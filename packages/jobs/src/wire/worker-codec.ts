@@ -1,6 +1,7 @@
 // Hot path: reports and assignments run once per attempt or batch.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from '../bytes/optional-fields.js';
 import { EMPTY_PAYLOAD } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
 import type {
@@ -18,7 +19,6 @@ import type {
 } from '../protocol/worker-messages.js';
 import { encodeFedItems, encodeFeedRequests, readFedItems, readFeedRequests } from './feed-codec.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
 import {
   type Emit,
   encodeSessionMessage,

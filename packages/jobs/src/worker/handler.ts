@@ -1,4 +1,4 @@
-import { describe, flag, type OptionRule, rule } from '@troupe/core/option-check';
+import { callback, describe, flag, type OptionRule, rule } from '@troupe/core/option-check';
 import {
   type HandlerChunk,
   type HandlerFeed,
@@ -11,8 +11,11 @@ import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
 import type { JobFeed } from './feed/job-feed.js';
 
-/** A handler's second argument. */
-export interface AttemptContext<Item = unknown> {
+/** Metadata of the end of a stream: at most 4,096 bytes as JSON. */
+export type Trailer = Readonly<Record<string, string | number | boolean | null>>;
+
+/** A handler's second argument. Its methods may be taken out of it. */
+export interface AttemptContext<Loaded = unknown, Item = unknown> {
   /** The id of the job. */
   readonly jobId: string;
   /** Grows with every delivery of the job: a fence for writes to other systems. */
@@ -23,23 +26,23 @@ export interface AttemptContext<Item = unknown> {
   readonly signal: AbortSignal;
   /** The items that clients feed. Of a job that is not fed it has ended. */
   readonly feed: JobFeed<Item>;
+  /** The value that `load` resolved with. */
+  readonly loaded: Loaded;
+  /** Adds metadata to the end of the stream; a later value of a name replaces the earlier one. */
+  readonly trailer: (metadata: Trailer) => void;
 }
 
-export type Handler<D extends JobDefinition> = (
+/** The chunks, then perhaps an output. Without one the collected chunks are it; `void` is its type then. */
+export type HandlerStream<D extends JobDefinition> = AsyncGenerator<
+  HandlerChunk<D>,
+  HandlerOutput<D> | undefined | void,
+  void
+>;
+
+export type Handler<D extends JobDefinition, Loaded = unknown> = (
   input: HandlerInput<D>,
-  context: AttemptContext<HandlerFeed<D>>,
-) =>
-  | HandlerOutput<D>
-  | Promise<HandlerOutput<D>>
-  // A generator without a return value has its collected chunks as output. `void` is its type then.
-  | AsyncGenerator<HandlerChunk<D>, HandlerOutput<D> | undefined | void, void>;
-
-/** A job definition with its handler. Made by {@link handle} only, which checks that they fit. */
-export interface HandledJob {
-  readonly job: JobDefinition;
-  readonly run: (input: unknown, context: AttemptContext) => unknown;
-  readonly sharesThread: boolean;
-}
+  context: AttemptContext<Loaded, HandlerFeed<D>>,
+) => HandlerOutput<D> | Promise<HandlerOutput<D>> | HandlerStream<D>;
 
 export interface HandlerOptions {
   /**
@@ -49,21 +52,78 @@ export interface HandlerOptions {
   readonly sharesThread?: boolean | undefined;
 }
 
-const OPTION_RULES = { sharesThread: flag };
+/** A handler with a value of its own, such as a model or a connection. */
+export interface HandlerSetup<D extends JobDefinition, Loaded> extends HandlerOptions {
+  /** Runs an attempt: a function, or an async generator of chunks. */
+  readonly run: Handler<D, Loaded>;
+  /**
+   * Runs attempts whose chunks have readers, where `run` is a plain function. Default: `run`, which is an
+   * async generator then.
+   */
+  readonly runStream?:
+    | ((input: HandlerInput<D>, context: AttemptContext<Loaded>) => HandlerStream<D>)
+    | undefined;
+  /**
+   * Makes the value `loaded` of the context, before each attempt. Its type is inferred wherever it stands.
+   */
+  readonly load?: (() => Loaded | PromiseLike<Loaded>) | undefined;
+  /** Ends what `load` made. Default: its `Symbol.asyncDispose` or `Symbol.dispose`, if it has one. */
+  readonly unload?: ((loaded: Loaded) => unknown) | undefined;
+}
 
-/** Joins a job definition and its handler. */
-export function handle<D extends JobDefinition>(
+/** A job definition with its handler. Made by {@link handle} only, which checks that they fit. */
+export interface HandledJob {
+  readonly job: JobDefinition;
+  readonly run: HandlerFunction;
+  /** For attempts whose chunks have readers. */
+  readonly runStream: HandlerFunction;
+  readonly load: (() => unknown) | undefined;
+  readonly unload: ((loaded: unknown) => unknown) | undefined;
+  readonly sharesThread: boolean;
+}
+
+export type HandlerFunction = (input: unknown, context: AttemptContext) => unknown;
+
+const OPTION_RULES = { sharesThread: flag };
+const SETUP_RULES = {
+  ...OPTION_RULES,
+  run: callback,
+  runStream: callback,
+  load: callback,
+  unload: callback,
+};
+
+/** Joins a job definition and its handler: a function or an async generator, alone or with what it needs. */
+export function handle<D extends JobDefinition, Loaded = undefined>(
   job: D,
-  run: Handler<D>,
+  handler: Handler<D, Loaded> | HandlerSetup<D, Loaded>,
   options: HandlerOptions = {},
 ): HandledJob {
   if (!isDefinition(job))
     throw new JobDefinitionError('handle', `needs a job made by defineJob, got ${describe(job)}`);
-  if (typeof run !== 'function')
-    throw new JobDefinitionError(`job '${job.exec}'`, 'its handler must be a function');
+  if (typeof handler !== 'function' && (typeof handler !== 'object' || handler === null))
+    throw new JobDefinitionError(
+      `job '${job.exec}'`,
+      'its handler must be a function, or an object with run',
+    );
   checkOptions(`handle '${job.exec}'`, options, OPTION_RULES);
-  // The worker passes the value that the input schema returned, which has the handler's input type.
-  return { job, run: run as HandledJob['run'], sharesThread: options.sharesThread ?? false };
+  const setup: HandlerSetup<D, Loaded> =
+    typeof handler === 'function' ? { ...options, run: handler } : handler;
+  checkOptions(`handle '${job.exec}'`, setup, SETUP_RULES, ['run']);
+  checkChunks(job, setup);
+  const { run, runStream = run, load, unload, sharesThread = false } = setup;
+  // The worker passes what the input schema and `load` returned, which have the types of the handler.
+  return { job, run, runStream, load, unload, sharesThread } as HandledJob;
+}
+
+/** Without a chunk schema no reader could know a chunk. */
+function checkChunks(job: JobDefinition, { run, runStream }: { run: unknown; runStream?: unknown }): void {
+  if (job.chunk !== undefined) return;
+  const problem = 'it has no chunk schema';
+  if (runStream !== undefined)
+    throw new JobDefinitionError(`job '${job.exec}'`, `${problem}, so no runStream`);
+  if (Object.prototype.toString.call(run) === '[object AsyncGeneratorFunction]')
+    throw new JobDefinitionError(`job '${job.exec}'`, `${problem}, so its handler is no generator`);
 }
 
 export function isHandledJob(value: unknown): value is HandledJob {

@@ -19,12 +19,22 @@ export {
   LeaderUnreachableError,
   MessageMalformedError,
   NonRetryableError,
+  NotStreamingError,
   SessionRefusedError,
 } from '../jobs-error.js';
 export type { DialOptions } from '../remote/dial-options.js';
 export type { RemoteWorker, StartWorkerOptions } from '../remote/start-worker.js';
 export { startWorker } from '../remote/start-worker.js';
-export type { AttemptContext, HandledJob, Handler, HandlerOptions } from './handler.js';
+export type {
+  AttemptContext,
+  HandledJob,
+  Handler,
+  HandlerFunction,
+  HandlerOptions,
+  HandlerSetup,
+  HandlerStream,
+  Trailer,
+} from './handler.js';
 export { handle } from './handler.js';
 export type { GivenHandlers, HandlerThreadOptions } from './threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';

@@ -55,13 +55,37 @@ leaders('a leader whose journal another process has opened answers nothing more,
   assert.match(String(harness.fatal[0]?.message), /another process/);
 });
 
-leaders('a receipt needs no second look at the owner of the journal: its append was one', () => {
+leaders('nothing leaves with an append that was durable before another process opened the journal', () => {
   const harness = new LeaderHarness();
   const client = harness.client();
-  const before = harness.ownerChecks;
-  assert.is(client.submit('a')?.refusal, undefined);
-  assert.is(harness.ownerChecks, before);
+  const worker = harness.worker({ slots: 1 });
+  client.submit('a');
+  harness.heldWrites = [];
+  worker.succeed(nth(worker.assigned(), 0));
+  const before = [client.received.length, worker.received.length];
+  harness.isOwner = false;
+  harness.completeWrite();
+  assert.equal([client.received.length, worker.received.length], before);
+  assert.match(String(harness.fatal[0]?.message), /another process/);
 });
+
+leaders(
+  'the refusal of a session carries no answer of a leader whose journal another process has opened',
+  () => {
+    const harness = new LeaderHarness();
+    const worker = harness.worker({ slots: 1 });
+    const before = worker.received.length;
+    harness.isOwner = false;
+    const late = { outcome: 'ok', job: 7, attempt: 1, result: '1' } as const;
+    const report = { kind: 'report', credit: { jobs: 1e6, bytes: 0 }, cpu: 0, lagMs: 0, runMs: 0 } as const;
+    harness.leader.fromWorker(worker.session, { ...report, credit: { jobs: 0, bytes: 0 }, ends: [late] });
+    harness.leader.fromWorker(worker.session, { ...report, ends: [] });
+    harness.settle();
+    assert.not(worker.session.open);
+    assert.is(worker.received.length, before);
+    assert.is(harness.fatal.length, 1);
+  },
+);
 
 const HOUR_MS = 3_600_000;
 

@@ -74,6 +74,7 @@ export class RecordModel {
       let readTo = 0;
       open(
         {
+          format: reader.format,
           snapshot: (chunk, lsn) => {
             readTo = lsn;
             reader.snapshot(chunk, lsn);

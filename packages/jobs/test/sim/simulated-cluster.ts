@@ -19,6 +19,7 @@ import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { ledgerFold } from '#src/ledger/ledger-fold.js';
+import { LEDGER_FORMAT } from '#src/ledger/ledger-format.js';
 import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
 import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
@@ -728,6 +729,7 @@ export class SimulatedCluster {
     let failed: Error | null = null;
     openJournal(
       {
+        format: LEDGER_FORMAT,
         snapshot: (chunk) => loadChunk(ledger, chunk),
         entry: (bytes) => decodeRecords(bytes, (record) => ledger.apply(record)),
       },

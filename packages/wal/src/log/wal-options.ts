@@ -1,6 +1,7 @@
 import { checkOption, type OptionProblem, wholeNumber } from '@troupe/core/option-check';
 import type { CodecName } from '../codec/codec-lookup.js';
 import { BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
+import type { ContentFormat } from '../format/content-format.js';
 import { PAGE_BYTES, padToPage } from '../format/page-padding.js';
 import { nodeWalHost } from '../host/node-wal-host.js';
 import type { WalHost } from '../host/wal-host.js';
@@ -20,6 +21,11 @@ export interface WalOptions {
   readonly host?: WalHost | undefined;
   /** Codec for new records; both are always readable. Default 'binary'. */
   readonly codec?: CodecName | undefined;
+  /**
+   * The format of the records' content. A log with a newer one is refused before anything is changed; a lower
+   * minor is raised. Default: none, and any log opens.
+   */
+  readonly content?: ContentFormat | undefined;
   /** Default 64 MiB. Rounded up to whole pages. */
   readonly segmentBytes?: number | undefined;
   /** The first segment after an open is smaller, which is faster. Default 4 MiB, at most `segmentBytes`. */
@@ -68,6 +74,7 @@ export interface LogSettings {
   readonly host: WalHost;
   readonly exit: (code: number) => void;
   readonly codec: CodecName;
+  readonly content: ContentFormat | undefined;
   readonly segmentBytes: number;
   readonly firstSegmentBytes: number;
   readonly batchBytesMax: number;
@@ -122,6 +129,7 @@ export function readOptions(options: WalOptions): LogSettings {
     host,
     exit: (code) => (host.exit === undefined ? nodeWalHost.exit(code) : host.exit(code)),
     codec: options.codec ?? 'binary',
+    content: options.content,
     segmentBytes,
     firstSegmentBytes,
     batchBytesMax,

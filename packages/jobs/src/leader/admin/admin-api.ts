@@ -91,7 +91,14 @@ export class AdminApi {
     if (job.end !== undefined) return this.answer(session, call, { kind: 'cancelled', state: job.state });
     job.pending = true;
     const text = reason.slice(0, REASON_CHARS_MAX);
-    this.context.stage({ type: 'cancel', at: this.context.recordTime, job: no, reason: text }, session, call);
+    const record = {
+      type: 'cancel',
+      at: this.context.recordTime,
+      job: no,
+      reason: text,
+      by: session.client,
+    } as const;
+    this.context.stage(record, session, call);
   }
 
   answer(session: ClientSession, call: number, answer: AdminAnswer): void {
@@ -123,7 +130,8 @@ export class AdminApi {
     );
     if (dead.length === 0) return this.answer(session, call, { kind: 'count', count: 0 });
     for (const job of dead) job.pending = true;
-    this.context.stage({ type, at: this.context.recordTime, jobs: dead.map((job) => job.no) }, session, call);
+    const record = { type, at: this.context.recordTime, jobs: dead.map((job) => job.no), by: session.client };
+    this.context.stage(record, session, call);
   }
 
   overview(): LeaderOverview {

@@ -1,13 +1,11 @@
 // Hot path: the loop of `dispatch` runs once per job.
 import type { LeaderParts } from '../leader-context.js';
+import { TURN_JOBS_MAX } from '../options/leader-limits.js';
 import type { AttemptLifecycle } from './attempt-lifecycle.js';
 import type { ExecQueue } from './exec-queue.js';
 
 const IN_BATCH = { batchContinues: true };
 const ALONE = { batchContinues: false };
-
-/** Jobs that are assigned in one turn. */
-const ASSIGNED_PER_TURN = 4_096;
 
 /** Matches queued jobs with the credit of workers, whichever came first. */
 export class Dispatcher {
@@ -30,7 +28,7 @@ export class Dispatcher {
     const isPromoted = queues.promote(now);
     const stalled: ExecQueue[] = [];
     fleet.startRound();
-    let left = ASSIGNED_PER_TURN;
+    let left = TURN_JOBS_MAX;
     while (left > 0 && fleet.hasCredit && !context.draining) {
       const queue = queues.takeQueue();
       if (queue === undefined) break;

@@ -248,12 +248,12 @@ export class SessionRegistry {
     this.context.fleet.refresh(session);
   }
 
+  /** The refusal leaves with the turn, after answers of before; receipts, outcomes and assignments do not. */
   private refuse(session: ClientSession | WorkerSession, code: SessionRefusalCode, problem: string): void {
     session.add({ kind: 'refused', code, problem });
-    const isWritten = session.flush();
     if (session.kind === 'client') this.clientClosed(session);
     else this.workerLost(session);
-    if (!isWritten) this.context.markDirty(session);
+    this.context.markDirty(session);
   }
 }
 

@@ -1,38 +1,88 @@
 // Hot path: the four records of a job's ordinary life are encoded without an intermediate object.
 
 import type { ByteWriter } from '../../bytes/byte-writer.js';
+import {
+  HAS_FIELDS,
+  type OptionalField,
+  type OptionalFields,
+  readTextField,
+  skipOptionalFields,
+  textField,
+} from '../../bytes/optional-fields.js';
 import type { JobPolicy } from '../../job/job-policy.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
 import type { DeadReason, LedgerRecord, Submission } from '../ledger-record.js';
 import { LedgerByteReader } from './ledger-byte-reader.js';
+import {
+  assertOptional,
+  beginRecord,
+  endRecord,
+  FIRST_FRAMED,
+  fieldsBehind,
+  kindOf,
+  LAST_KIND,
+} from './record-frame.js';
 
-/** The type of a record is its first byte: the index here, from 1. */
-const TYPES = [
-  'genesis',
-  'policy',
-  'producer',
-  'enqueue',
-  'enqueue_all',
-  'assign',
-  'ack',
-  'retry',
-  'timeout_requeue',
-  'worker_down_requeue',
-  'release',
-  'dlq',
-  'cancel',
-  'redrive',
-  'purge',
-  'tick',
-  'limits',
-  'policy_drop',
-  'producer_drop',
-] as const satisfies readonly LedgerRecord['type'][];
-const NUMBERS = new Map<string, number>(TYPES.map((type, index) => [type, index + 1]));
+/**
+ * The kind of each record, its first byte. A new one has a length: 32 to 63 if a reader must know it (and the
+ * minor of LEDGER_FORMAT goes up), 64 to 122 if a reader may skip it. A number is never used twice.
+ */
+const KINDS: Readonly<Record<LedgerRecord['type'], number>> = {
+  genesis: 1,
+  policy: 2,
+  producer: 3,
+  enqueue: 4,
+  enqueue_all: 5,
+  assign: 6,
+  ack: 7,
+  retry: 8,
+  timeout_requeue: 9,
+  worker_down_requeue: 10,
+  release: 11,
+  dlq: 12,
+  cancel: 13,
+  redrive: 14,
+  purge: 15,
+  tick: 16,
+  limits: 17,
+  policy_drop: 18,
+  producer_drop: 19,
+};
+const KIND_OF = new Map<string, number>(Object.entries(KINDS));
+const TYPES: readonly (LedgerRecord['type'] | undefined)[] = typesByKind();
+
+function typesByKind(): (LedgerRecord['type'] | undefined)[] {
+  const types = new Array<LedgerRecord['type'] | undefined>(LAST_KIND + 1).fill(undefined);
+  for (const [type, kind] of KIND_OF) types[kind] = type as LedgerRecord['type']; // the keys of KINDS
+  return types;
+}
+
+/** The flags of a submission: the value is there. Bit 128: optional fields follow. */
+const HAS_KEY = 2;
+const HAS_DUE = 4;
+
+/** Numbers of the optional fields of `cancel`, `redrive` and `purge`. */
+const BY = 1;
 
 export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
-  out.byte(NUMBERS.get(record.type) as number);
-  out.double(record.at);
+  const start = beginRecord(out, KIND_OF.get(record.type) as number, record.at, optionalFields(record));
+  encodeFields(record, out);
+  endRecord(out, start);
+}
+
+/** The optional fields of a record that has any. */
+function optionalFields(record: LedgerRecord): OptionalField[] | undefined {
+  switch (record.type) {
+    case 'cancel':
+    case 'redrive':
+    case 'purge':
+      return textField(BY, record.by);
+    default:
+      return undefined;
+  }
+}
+
+function encodeFields(record: LedgerRecord, out: ByteWriter): void {
   switch (record.type) {
     case 'enqueue':
       out.int(record.producer);
@@ -103,21 +153,47 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
   }
 }
 
-/**
- * Visits the records of one journal entry. They follow each other without a length; each ends with its last
- * field.
- */
+/** Visits the records of one journal entry. Optional kinds that this version does not know are skipped. */
 export function decodeRecords(entry: Uint8Array, visit: (record: LedgerRecord) => void): void {
   const read = new LedgerByteReader(entry);
   while (!read.done) {
-    const number = read.byte();
-    const type = TYPES[number - 1];
-    if (type === undefined) throw new LedgerCorruptError(`record type ${number} is unknown`);
-    visit(decodeFields(type, read.double(), read));
+    const head = read.byte();
+    const kind = kindOf(head);
+    const type = TYPES[kind];
+    if (kind >= FIRST_FRAMED) decodeFramed(type, head, read, visit);
+    else if (type === undefined) throw new LedgerCorruptError(`record kind ${kind} is unknown`);
+    else visit(decodeBody(type, head, read));
   }
 }
 
-function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerByteReader): LedgerRecord {
+function decodeFramed(
+  type: LedgerRecord['type'] | undefined,
+  head: number,
+  read: LedgerByteReader,
+  visit: (record: LedgerRecord) => void,
+): void {
+  const bytes = read.length32();
+  const end = read.position + bytes;
+  if (type === undefined) {
+    assertOptional(kindOf(head), 'record');
+    return read.skip(bytes);
+  }
+  const record = decodeBody(type, head, read);
+  if (read.position !== end) throw read.malformed(`of type ${type} has another length than its fields`);
+  visit(record);
+}
+
+function decodeBody(type: LedgerRecord['type'], head: number, read: LedgerByteReader): LedgerRecord {
+  const at = read.double();
+  return decodeFields(type, at, fieldsBehind(head, read), read);
+}
+
+function decodeFields(
+  type: LedgerRecord['type'],
+  at: number,
+  fields: OptionalFields | undefined,
+  read: LedgerByteReader,
+): LedgerRecord {
   switch (type) {
     case 'enqueue': {
       const producer = read.int();
@@ -125,8 +201,10 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerByte
       const low = read.int();
       const job = read.int();
       const policy = read.int();
-      const dueAt = read.double();
-      const key = read.text();
+      const flags = read.byte();
+      const key = (flags & HAS_KEY) === 0 ? '' : read.text();
+      const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
+      if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(read);
       return { type, at, producer, seq, low, job, policy, dueAt, key, payload: read.anyPayload() };
     }
     case 'assign':
@@ -149,10 +227,10 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerByte
       return { type, at, ...head, failure: decodeFailure(read) };
     }
     case 'cancel':
-      return { type, at, job: read.int(), reason: read.text() };
+      return withBy({ type, at, job: read.int(), reason: read.text() }, fields);
     case 'redrive':
     case 'purge':
-      return { type, at, jobs: decodeMany(read, (one) => one.int()) };
+      return withBy({ type, at, jobs: decodeMany(read, (one) => one.int()) }, fields);
     case 'policy_drop':
       return { type, at, policies: decodeMany(read, (one) => one.int()) };
     case 'producer_drop':
@@ -173,11 +251,21 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerByte
   }
 }
 
+/** A record without the field has no such property, so that equal records are equal in every form. */
+function withBy<T extends object>(
+  record: T,
+  fields: OptionalFields | undefined,
+): T & { readonly by?: string } {
+  const by = readTextField(fields, BY);
+  return by === undefined ? record : { ...record, by };
+}
+
 function encodeSubmission(job: Submission, out: ByteWriter): void {
   out.int(job.job);
   out.int(job.policy);
-  out.double(job.dueAt);
-  out.text(job.key);
+  out.byte((job.key === '' ? 0 : HAS_KEY) | (job.dueAt === 0 ? 0 : HAS_DUE));
+  if (job.key !== '') out.text(job.key);
+  if (job.dueAt !== 0) out.double(job.dueAt);
   out.payload(job.payload);
 }
 
@@ -185,8 +273,10 @@ function encodeSubmission(job: Submission, out: ByteWriter): void {
 function decodeSubmission(read: LedgerByteReader): Submission {
   const job = read.int();
   const policy = read.int();
-  const dueAt = read.double();
-  const key = read.text();
+  const flags = read.byte();
+  const key = (flags & HAS_KEY) === 0 ? '' : read.text();
+  const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
+  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(read);
   return { job, policy, dueAt, key, payload: read.anyPayload() };
 }
 

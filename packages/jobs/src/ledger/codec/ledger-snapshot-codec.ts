@@ -1,19 +1,22 @@
 import { ByteWriter } from '../../bytes/byte-writer.js';
-import { LedgerCorruptError } from '../../jobs-error.js';
+import { skipOptionalFields, writeOptionalFields } from '../../bytes/optional-fields.js';
+import { LedgerVersionError } from '../../jobs-error.js';
 import { StoredPolicy } from '../jobs/stored-policy.js';
 import type { KeyEntry } from '../key-window.js';
 import type { Ledger } from '../ledger.js';
+import { LEDGER_FORMAT } from '../ledger-format.js';
 import { Producer } from '../producer.js';
 import { LedgerByteReader } from './ledger-byte-reader.js';
 import { readPolicy } from './ledger-record-codec.js';
+import { assertOptional, fieldsBehind, kindOf } from './record-frame.js';
 import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
 
-const VERSION = 2;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
  * The kind of a chunk, its first byte. Each chunk can be read on its own, in the order in which they were
- * written.
+ * written. A new kind is numbered as a new kind of record: from 32 on if a reader must know it, from 64 on if
+ * it may be skipped. Bit 128: every item of the chunk begins with its optional fields.
  */
 const HEAD = 1;
 const PRODUCERS = 2;
@@ -29,6 +32,7 @@ export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   out.byte(HEAD);
   encodeHead(ledger, out);
   encodePolicies(ledger, out);
+  writeOptionalFields(out, []);
   yield out.take();
   yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
@@ -52,15 +56,20 @@ function* chunks<T>(
 /** Adds one chunk to a ledger that was empty before the first. */
 export function loadChunk(ledger: Ledger, chunk: Uint8Array): void {
   const read = new LedgerByteReader(chunk);
-  const kind = read.byte();
+  const head = read.byte();
+  const kind = kindOf(head);
   if (kind === HEAD) {
     decodeHead(ledger, read);
     decodePolicies(ledger, read);
+    skipOptionalFields(read);
     return;
   }
   const decode = decoderOf(kind);
-  if (decode === undefined) throw new LedgerCorruptError(`snapshot: chunk kind ${kind} is unknown`);
-  while (!read.done) decode(ledger, read);
+  if (decode === undefined) return assertOptional(kind, 'snapshot: chunk');
+  while (!read.done) {
+    fieldsBehind(head, read);
+    decode(ledger, read);
+  }
 }
 
 function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => void) | undefined {
@@ -77,7 +86,7 @@ function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => v
 }
 
 function encodeHead(ledger: Ledger, out: ByteWriter): void {
-  out.byte(VERSION);
+  out.int(LEDGER_FORMAT.major);
   out.text(ledger.tag);
   out.double(ledger.now);
   out.int(ledger.limits.resultsMax);
@@ -95,9 +104,11 @@ function encodeHead(ledger: Ledger, out: ByteWriter): void {
 }
 
 function decodeHead(ledger: Ledger, read: LedgerByteReader): void {
-  const version = read.byte();
-  if (version !== VERSION)
-    throw new LedgerCorruptError(`snapshot: version ${version}, this program reads ${VERSION}`);
+  const major = read.int();
+  if (major !== LEDGER_FORMAT.major)
+    throw new LedgerVersionError(
+      `the snapshot has format ${major}, this version reads ${LEDGER_FORMAT.major}; start the version that wrote it`,
+    );
   ledger.tag = read.text();
   ledger.now = read.double();
   ledger.limits = { resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };

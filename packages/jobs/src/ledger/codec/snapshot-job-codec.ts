@@ -9,12 +9,13 @@ import { Job, type JobEnd, type JobState } from '../jobs/job.js';
 import type { Ledger } from '../ledger.js';
 import type { LedgerByteReader } from './ledger-byte-reader.js';
 import { decodeFailure, encodeFailure } from './ledger-record-codec.js';
+import { fieldsBehind, kindOf } from './record-frame.js';
 
 const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
 /** The size of a chunk that has its kind and no job. */
 const EMPTY_CHUNK_BYTES = 1;
 
-/** The form of a job, in its first byte. */
+/** The form of a job, in its first byte. Bit 128: its optional fields follow. */
 const WHOLE = 0;
 /**
  * Number, times and result; the other fields are those of the last done or cancelled job before it, its
@@ -41,7 +42,9 @@ export function jobEncoder(): (job: Job, out: ByteWriter) => void {
 export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
   let last: Job | undefined;
   return (ledger, read) => {
-    const form = read.byte();
+    const head = read.byte();
+    const form = kindOf(head);
+    fieldsBehind(head, read);
     const job = form === WHOLE ? decodeJob(ledger, read) : decodeFromTemplate(ledger, read, form, last);
     if (isFinal(job)) last = job;
   };

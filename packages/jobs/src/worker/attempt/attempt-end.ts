@@ -1,6 +1,6 @@
 import { boundedFailure } from '../../job/job-failure.js';
 import type { JobFailure } from '../../jobs-error.js';
-import { JobSchemaError, NonRetryableError } from '../../jobs-error.js';
+import { JobSchemaError, NonRetryableError, NotStreamingError } from '../../jobs-error.js';
 import type { AttemptEnd } from '../../protocol/worker-messages.js';
 import type { Attempt } from './attempt.js';
 
@@ -8,7 +8,11 @@ import type { Attempt } from './attempt.js';
  * Whether another attempt is pointless. A value that does not fit its schema will not fit next time either.
  */
 export function isFinal(error: unknown): boolean {
-  return error instanceof NonRetryableError || error instanceof JobSchemaError;
+  return (
+    error instanceof NonRetryableError ||
+    error instanceof JobSchemaError ||
+    error instanceof NotStreamingError
+  );
 }
 
 /** A thrown value as data of bounded size. Reading it must not throw again. */

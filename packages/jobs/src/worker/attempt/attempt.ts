@@ -1,9 +1,12 @@
 import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
 import type { AbortReason } from '../../jobs-error.js';
-import { AttemptAbortedError } from '../../jobs-error.js';
+import { AttemptAbortedError, NonRetryableError } from '../../jobs-error.js';
 import type { Assignment } from '../../protocol/worker-messages.js';
 import { FeedQueue } from '../feed/feed-queue.js';
+import type { Trailer } from '../handler.js';
 import { ChunkSender } from '../stream/chunk-sender.js';
+
+const TRAILER_BYTES_MAX = 4_096;
 
 /** One assignment in this worker, from its arrival to its end. */
 export class Attempt {
@@ -26,6 +29,8 @@ export class Attempt {
   since: number;
   /** The end of its run time. */
   deadline = Number.POSITIVE_INFINITY;
+  /** The metadata that the handler has set by `trailer`, as JSON. */
+  metadata: string | undefined = undefined;
   aborted: AbortReason | undefined = undefined;
   abortDetail = '';
   private payload: Payload;
@@ -80,6 +85,15 @@ export class Attempt {
     this.abortDetail = detail;
     this.controller?.abort(this.reason(jobId, reason));
     this.feed?.fail(this.reason(jobId, reason));
+  }
+
+  addTrailer(trailer: Trailer): void {
+    const before = this.metadata === undefined ? {} : (JSON.parse(this.metadata) as Trailer);
+    const metadata = JSON.stringify({ ...before, ...trailer });
+    const bytes = Buffer.byteLength(metadata);
+    if (bytes > TRAILER_BYTES_MAX)
+      throw new NonRetryableError(`trailer of ${bytes} bytes, at most ${TRAILER_BYTES_MAX}`);
+    this.metadata = metadata;
   }
 
   private reason(jobId: string, reason: AbortReason): AttemptAbortedError {

@@ -1,11 +1,13 @@
 import type { JobDefinition } from '../../job/define-job.js';
 import { jobId } from '../../job/job-id.js';
 import { AttemptFeed, type JobFeed } from '../feed/job-feed.js';
-import type { AttemptContext } from '../handler.js';
+import type { AttemptContext, Trailer } from '../handler.js';
 import type { Attempt } from './attempt.js';
 
-/** Makes id and signal when a handler first reads them; most handlers do not. */
+/** Makes id, signal and methods when a handler first reads them; most handlers do not. */
 export class LazyAttemptContext implements AttemptContext {
+  /** Set before the handler is called. */
+  loaded: unknown = undefined;
   private readonly tag: string;
   private readonly current: Attempt;
   private readonly job: JobDefinition;
@@ -36,5 +38,9 @@ export class LazyAttemptContext implements AttemptContext {
   get feed(): JobFeed<unknown> {
     this.attemptFeed ??= new AttemptFeed(this.current.feed, this.job);
     return this.attemptFeed;
+  }
+
+  get trailer(): (metadata: Trailer) => void {
+    return (metadata) => this.current.addTrailer(metadata);
   }
 }
