@@ -27,7 +27,10 @@ export interface SchemaIssue {
 
 export type SchemaSide = 'input' | 'output' | 'chunk' | 'feed';
 
-/** A value that its schema does not accept: the input at submit, an item of a feed, or the output or a chunk when it is read. */
+/**
+ * A value that its schema does not accept: the input at submit, an item of a feed, or the output or a chunk
+ * when it is read.
+ */
 export class JobSchemaError extends JobsError {
   override readonly code = 'ERR_JOB_SCHEMA';
   readonly exec: string;

@@ -6,9 +6,9 @@ import { rootCause } from '../root-cause.js';
 import { CallTable } from './call-table.js';
 import { Client, type ClientSetup } from './client.js';
 import { type ClientProtocol, type ClientReceived, routeToClient } from './client-protocol.js';
+import { ClientFeeds } from './feed/client-feeds.js';
 import type { ClientEffects } from './machine/client-effects.js';
 import { ClientMachine } from './machine/client-machine.js';
-import { ClientFeeds } from './feed/client-feeds.js';
 import { ReaderTable } from './stream/reader-table.js';
 
 /** The machine outlives a restart of the actor: the calls of the user do not depend on it. */

@@ -1,7 +1,7 @@
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { ToClient } from '../protocol/client-messages.js';
-import type { PeerPort } from '../protocol/leader-interface.js';
 import type { OpenFeed } from '../protocol/feed-messages.js';
+import type { PeerPort } from '../protocol/leader-interface.js';
 import type { ReadStream, StreamConsumed } from '../protocol/stream-messages.js';
 import type { CallWait, JobDefine } from './machine/client-machine.js';
 import type { FeedDraft, FeedWithdrawal } from './machine/feed-senders.js';

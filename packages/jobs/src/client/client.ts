@@ -14,6 +14,8 @@ import { AdminCalls } from './admin-calls.js';
 import { CallOutbox } from './call-outbox.js';
 import type { CallTable } from './call-table.js';
 import type { ClientCalls } from './client-protocol.js';
+import type { ClientFeed, FeedReceipt } from './feed/client-feed.js';
+import type { ClientFeeds } from './feed/client-feeds.js';
 import { type FeedOptions, JobHandle, type JobOperations } from './job-handle.js';
 import type { RequestAnswer } from './machine/client-effects.js';
 import { emptyDraft, emptyItem, type ItemDraft, type SubmitDraft } from './machine/submit-draft.js';
@@ -26,8 +28,6 @@ import {
   PendingSubmit,
   type PendingSubmitCall,
 } from './pending-calls.js';
-import type { ClientFeed, FeedReceipt } from './feed/client-feed.js';
-import type { ClientFeeds } from './feed/client-feeds.js';
 import type { OpenReader, ReaderTable } from './stream/reader-table.js';
 import {
   NO_OPTIONS,
@@ -183,7 +183,12 @@ export class Client implements JobOperations, AsyncDisposable {
   }
 
   /** For {@link JobHandle}: an item, or the end where the value is undefined. */
-  async feed(feed: ClientFeed, definition: JobDefinition, value: unknown, options: FeedOptions): Promise<FeedReceipt> {
+  async feed(
+    feed: ClientFeed,
+    definition: JobDefinition,
+    value: unknown,
+    options: FeedOptions,
+  ): Promise<FeedReceipt> {
     const call = new PendingFeed(this, feed.job);
     const number = this.table.add(call);
     const { calls, host } = this.setup;
@@ -192,10 +197,11 @@ export class Client implements JobOperations, AsyncDisposable {
       if (this.table.reject(number, error)) calls.withdrawFeed(withdrawal);
     };
     const { final = false } = options;
-    const encoded = feed.encode(definition, value, final, (draft) => {
-      if (this.table.has(number)) calls.feed({ ...withdrawal, ...draft });
-    });
-    encoded.catch((error: unknown) => this.table.reject(number, error as Error));
+    feed
+      .encode(definition, value, final, (draft) => {
+        if (this.table.has(number)) calls.feed({ ...withdrawal, ...draft });
+      })
+      .catch((error: unknown) => this.table.reject(number, error as Error));
     limitWait(host, options, call.promise, abandon, (withinMs) => call.timeoutError(withinMs));
     return call.promise as Promise<FeedReceipt>;
   }
@@ -339,7 +345,10 @@ export class Client implements JobOperations, AsyncDisposable {
 }
 
 /** A client that submits a job to be fed has its feed open, so that its grace does not begin. */
-function opensFeed({ feed }: JobDefinition, { streaming = false }: SubmitOptions): { readonly opensFeed: boolean } {
+function opensFeed(
+  { feed }: JobDefinition,
+  { streaming = false }: SubmitOptions,
+): { readonly opensFeed: boolean } {
   return { opensFeed: feed !== undefined && streaming !== false };
 }
 

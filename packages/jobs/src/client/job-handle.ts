@@ -33,7 +33,12 @@ export interface JobOperations {
   inspect(job: number, options: WaitOptions): Promise<JobView>;
   readStream(job: number, position: StreamPosition): OpenReader;
   feedOf(job: number): ClientFeed;
-  feed(feed: ClientFeed, definition: JobDefinition, value: unknown, options: FeedOptions): Promise<FeedReceipt>;
+  feed(
+    feed: ClientFeed,
+    definition: JobDefinition,
+    value: unknown,
+    options: FeedOptions,
+  ): Promise<FeedReceipt>;
 }
 
 export interface FeedOptions extends WaitOptions {
@@ -61,7 +66,13 @@ export class JobHandle<D extends JobDefinition> {
   private readonly job: number;
   private openFeed: ClientFeed | undefined;
 
-  constructor(operations: JobOperations, definition: D, job: number, receipt: SubmitReceipt | undefined, feed?: ClientFeed) {
+  constructor(
+    operations: JobOperations,
+    definition: D,
+    job: number,
+    receipt: SubmitReceipt | undefined,
+    feed?: ClientFeed,
+  ) {
     this.operations = operations;
     this.definition = definition;
     this.job = job;
@@ -145,15 +156,19 @@ export class JobHandle<D extends JobDefinition> {
   async endFeed(options: WaitOptions = {}): Promise<FeedReceipt> {
     checkOptions('endFeed', options, WAIT_OPTIONS);
     const { signal, withinMs } = options;
-    return this.operations.feed(this.feedInUse(), this.definition, undefined, { signal, withinMs, final: true });
+    return this.operations.feed(this.feedInUse(), this.definition, undefined, {
+      signal,
+      withinMs,
+      final: true,
+    });
   }
 
-  /** Items that the runner has taken, as far as this client knows: from its submit, first `feed` or `ready` on. */
+  /** Items that the runner has taken, as far as this client knows: from its first use of the feed on. */
   get fed(): number {
     return this.openFeed?.taken ?? 0;
   }
 
-  /** Resolves when the job runs: its handler has begun. Rejects with FeedRefusedError if it will not be fed. */
+  /** Resolves when the job runs: its handler has begun. Rejects with FeedRefusedError if it has no feed. */
   get ready(): Promise<void> {
     return this.feedInUse().ready;
   }

@@ -1,6 +1,12 @@
 // Hot path: one of these for every call.
 import type { JobDefinition } from '../job/define-job.js';
-import { FeedRefusedError, FeedWaitError, JobRefusedError, JobWaitError, SubmitWaitError } from '../jobs-error.js';
+import {
+  FeedRefusedError,
+  FeedWaitError,
+  JobRefusedError,
+  JobWaitError,
+  SubmitWaitError,
+} from '../jobs-error.js';
 import type { JobOutcome, Receipt } from '../protocol/client-messages.js';
 import type { FeedRefusal } from '../protocol/feed-messages.js';
 import { Deferred } from './deferred.js';
@@ -53,7 +59,11 @@ export class PendingSubmit extends PendingSubmitCall {
   private readonly opensFeed: boolean;
 
   /** `opensFeed`: from its receipt on this client has the feed of the job open. */
-  constructor(operations: JobOperations, definition: JobDefinition, options: { readonly opensFeed: boolean }) {
+  constructor(
+    operations: JobOperations,
+    definition: JobDefinition,
+    options: { readonly opensFeed: boolean },
+  ) {
     super(operations, definition);
     this.opensFeed = options.opensFeed;
   }

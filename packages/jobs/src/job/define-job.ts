@@ -40,7 +40,7 @@ export interface JobOptions<
          * beginning is dropped, and the job is not tried again. Default 8 MiB.
          */
         readonly feedBytesMax?: number | undefined;
-        /** How long a running job waits for a client that has its feed open. Then the feed ends. Default 30,000. */
+        /** While the job runs and no client has its feed open. Then the feed ends. Default 30,000. */
         readonly feedGraceMs?: number | undefined;
       }
     | undefined;
@@ -164,12 +164,18 @@ export function defineJob<
   });
 }
 
-type FeedOptions = Pick<JobOptions<StandardSchemaV1, StandardSchemaV1, ChunkSchema, ChunkSchema>, 'chunk' | 'feed' | 'limits'>;
+type FeedOptions = Pick<
+  JobOptions<StandardSchemaV1, StandardSchemaV1, ChunkSchema, ChunkSchema>,
+  'chunk' | 'feed' | 'limits'
+>;
 
 /** Only a job that streams is fed, and only a job that is fed has limits of its feed. */
 function checkFeed(name: string, { chunk, feed, limits = {} }: FeedOptions): void {
   if (feed !== undefined && chunk === undefined)
-    throw new JobDefinitionError(`job '${name}'`, 'it has a feed and no chunk schema; only a job that streams is fed');
+    throw new JobDefinitionError(
+      `job '${name}'`,
+      'it has a feed and no chunk schema; only a job that streams is fed',
+    );
   if (feed === undefined && (limits.feedBytesMax ?? limits.feedGraceMs) !== undefined)
     throw new JobDefinitionError(`job '${name}'`, 'it has limits of a feed and no feed schema');
 }

@@ -19,6 +19,7 @@ import { Dispatcher } from './dispatch/dispatcher.js';
 import { Fleet } from './dispatch/fleet.js';
 import { JobQueues } from './dispatch/job-queues.js';
 import { LeaseWatch } from './dispatch/lease-watch.js';
+import { FeedTable } from './feeds/feed-table.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-context.js';
 import type { LeaderEffects } from './leader-effects.js';
@@ -29,7 +30,6 @@ import { MessageSlices } from './sessions/message-slices.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
 import { SessionRegistry } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
-import { FeedTable } from './feeds/feed-table.js';
 import { StreamTable } from './streams/stream-table.js';
 import { ProducerRegistry } from './submit/producer-registry.js';
 import { SubmitProcessor } from './submit/submit-processor.js';
@@ -126,10 +126,17 @@ export class Leader implements LeaderContext {
       this.sessions.producerExpired(session),
     );
     this.leaseWatch = new LeaseWatch(this, this.attempts);
-    this.admin = new AdminApi(this, this.leaseWatch);
-    this.streams = new StreamTable(this);
     this.feeds = new FeedTable(this);
-    this.sessions = new SessionRegistry(this, this.attempts, this.leaseWatch, producers, this.streams, this.feeds);
+    this.admin = new AdminApi(this, this.leaseWatch, this.feeds);
+    this.streams = new StreamTable(this);
+    this.sessions = new SessionRegistry(
+      this,
+      this.attempts,
+      this.leaseWatch,
+      producers,
+      this.streams,
+      this.feeds,
+    );
     this.dispatcher = new Dispatcher(this, this.attempts);
     const { submits, attempts, admin, sessions, streams, feeds } = this;
     this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions, streams, feeds });

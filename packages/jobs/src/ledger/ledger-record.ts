@@ -166,7 +166,7 @@ export interface FeedEndRecord {
   readonly job: number;
 }
 
-/** The feed is too long to be replayed: the items below the number, which the handler has taken, are dropped. */
+/** The feed is too long to be replayed: items below the number, which the handler has taken, are dropped. */
 export interface FeedDropRecord {
   readonly type: 'feed_drop';
   readonly at: number;

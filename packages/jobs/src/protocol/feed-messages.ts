@@ -35,7 +35,7 @@ export interface FeedRefusal {
   readonly retryAfterMs: number;
 }
 
-/** What a client knows of a feed. Everything is set, not added: the latest state replaces the one before. */
+/** The state of a feed at a client. Everything is set, not added: the latest state replaces earlier ones. */
 export interface FeedState {
   readonly feed: number;
   /** Every item of this client below the number is in the log. */

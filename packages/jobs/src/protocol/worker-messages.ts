@@ -1,8 +1,8 @@
 import type { Payload } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
+import type { FedItems, FeedRequest } from './feed-messages.js';
 import type { ProtocolOffer } from './job-protocol.js';
 import type { SessionMessage } from './session-messages.js';
-import type { FedItems, FeedRequest } from './feed-messages.js';
 import type { StreamChunks, StreamWindow } from './stream-messages.js';
 
 /** Names one attempt of one job: the fence on everything that a worker reports. */
@@ -78,7 +78,7 @@ export type WorkerMessage =
   | { readonly kind: 'drain' }
   /** Chunks of running attempts; before the report with their ends. */
   | { readonly kind: 'chunks'; readonly items: readonly StreamChunks[] }
-  /** Of running attempts that are fed: when one begins, when its handler has taken items, in every new session. */
+  /** Of attempts that are fed: when the handler begins or has taken items, and in every new session. */
   | { readonly kind: 'feed_requests'; readonly items: readonly FeedRequest[] };
 
 export interface Assignment extends AttemptRef {

@@ -21,9 +21,11 @@ import type {
 } from '../protocol/client-messages.js';
 import { readAdminRequest } from './admin-codec.js';
 import {
+  encodeCloseFeed,
   encodeFeed,
   encodeFeedStates,
   encodeOpenFeed,
+  readCloseFeed,
   readFeed,
   readFeedStates,
   readOpenFeed,
@@ -104,8 +106,7 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
     case 'feed':
       return encodeFeed(message, out, emit);
     case 'close_feed':
-      out.int(message.feed);
-      return emit(JobFrameType.CloseFeed, out);
+      return encodeCloseFeed(message.feed, out, emit);
     case 'heartbeat':
       return emit(JobFrameType.Heartbeat, out);
     case 'close':
@@ -193,7 +194,7 @@ export function readClient(type: number, from: WireReader): ClientMessage | Unsu
     case JobFrameType.Feed:
       return { kind: 'feed', ...readFeed(from) };
     case JobFrameType.CloseFeed:
-      return { kind: 'close_feed', feed: from.int() };
+      return { kind: 'close_feed', feed: readCloseFeed(from) };
     case JobFrameType.Heartbeat:
       return { kind: 'heartbeat' };
     case JobFrameType.Close:
@@ -421,7 +422,10 @@ function readPolicy(from: WireReader): JobPolicy | UnsupportedPolicy {
 }
 
 /** Limits of a feed stand for its schema, which stays with client and worker. */
-function schemasOf({ limits }: Record<string, unknown>): { readonly feed?: typeof ANY; readonly chunk?: typeof ANY } {
+function schemasOf({ limits }: Record<string, unknown>): {
+  readonly feed?: typeof ANY;
+  readonly chunk?: typeof ANY;
+} {
   const { feedBytesMax } = (limits ?? {}) as JobPolicy['limits'];
   return feedBytesMax === undefined ? {} : { feed: ANY, chunk: ANY };
 }

@@ -1,5 +1,6 @@
 // Frames of feeds. Every item begins with flags, whose last bit leaves room for optional fields.
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import { HAS_FIELDS, skipOptionalFields } from '../bytes/optional-fields.js';
 import type { Payload } from '../job/payload.js';
 import type { FeedRefusalCode } from '../jobs-error.js';
 import type {
@@ -12,7 +13,6 @@ import type {
   OpenFeed,
 } from '../protocol/feed-messages.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { HAS_FIELDS, skipOptionalFields } from './optional-fields.js';
 import type { Emit } from './session-codec.js';
 import { readWord, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
@@ -36,6 +36,19 @@ export function readOpenFeed(from: WireReader): OpenFeed {
   const [feed, job] = [from.int(), from.int()];
   skipFields(from, flags);
   return { feed, job };
+}
+
+export function encodeCloseFeed(feed: number, out: ByteWriter, emit: Emit): void {
+  out.byte(0);
+  out.int(feed);
+  emit(JobFrameType.CloseFeed, out);
+}
+
+export function readCloseFeed(from: WireReader): number {
+  const flags = from.byte();
+  const feed = from.int();
+  skipFields(from, flags);
+  return feed;
 }
 
 export function encodeFeed(message: FeedMessage, out: ByteWriter, emit: Emit): void {

@@ -261,8 +261,9 @@ function readAssigns(from: WireReader): Assignment[] {
     }
     if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
     const streaming = (flags & STREAMING) !== 0;
-    const isFed = (flags & FED) !== 0;
-    items.push({ job, attempt, exec, payload: from.payload(), client, runMs, outputBytes, streaming, isFed });
+    const payload = from.payload();
+    const item: Assignment = { job, attempt, exec, payload, client, runMs, outputBytes, streaming };
+    items.push((flags & FED) === 0 ? item : { ...item, isFed: true });
   }
   return items;
 }

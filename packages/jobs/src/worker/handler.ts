@@ -61,7 +61,7 @@ export interface HandlerSetup<D extends JobDefinition, Loaded> extends HandlerOp
    * async generator then.
    */
   readonly runStream?:
-    | ((input: HandlerInput<D>, context: AttemptContext<Loaded>) => HandlerStream<D>)
+    | ((input: HandlerInput<D>, context: AttemptContext<Loaded, HandlerFeed<D>>) => HandlerStream<D>)
     | undefined;
   /**
    * Makes the value `loaded` of the context, before each attempt. Its type is inferred wherever it stands.

@@ -19,12 +19,12 @@ import { failed, released } from './attempt/attempt-end.js';
 import { AttemptQueue, QUEUED_FOR_THREAD_MS_MAX, QUEUED_MS_MAX } from './attempt/attempt-queue.js';
 import type { AttemptOwner } from './attempt/run-attempt.js';
 import { RunTimeLimits } from './attempt/run-time-limits.js';
+import { FeedQueues } from './feed/feed-queues.js';
 import type { HandledJob } from './handler.js';
 import type { HandlerRunner } from './handler-runner.js';
 import { HandlerSlots } from './handler-slots.js';
 import { InlineHandlers } from './inline-handlers.js';
 import type { LoadMeter } from './load-meter.js';
-import { FeedQueues } from './feed/feed-queues.js';
 import { ChunkSenders } from './stream/chunk-senders.js';
 import type {
   HandlerEnded,

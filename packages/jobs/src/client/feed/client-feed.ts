@@ -59,28 +59,34 @@ export class ClientFeed {
   }
 
   /** Calls `enter` with the encoded item, after those of earlier calls. Rejects if it does not fit. */
-  encode(definition: JobDefinition, value: unknown, final: boolean, enter: (draft: FedDraft) => void): Promise<void> {
-    const checked =
-      value === undefined || definition.feed === undefined
-        ? value
-        : validateBySchema(definition.exec, 'feed', definition.feed, value);
-    const draft = (): void => enter({ payload: this.payloadOf(definition, value), final });
-    const { encoded } = this;
-    if (encoded === undefined && !(checked instanceof Promise)) {
-      draft();
-      return Promise.resolve();
-    }
-    const done = Promise.allSettled([encoded]).then(() => checked).then(draft);
-    this.encoded = done;
+  async encode(
+    { exec, feed: schema }: JobDefinition,
+    value: unknown,
+    final: boolean,
+    enter: (draft: FedDraft) => void,
+  ): Promise<void> {
+    const isChecked = value === undefined || schema === undefined;
+    const checked = isChecked ? undefined : validateBySchema(exec, 'feed', schema, value);
+    const payload = this.payloadOf(exec, value);
+    if (this.encoded === undefined && !(checked instanceof Promise)) return enter({ payload, final });
+    const earlier = Promise.allSettled([this.encoded, checked]);
+    const done = earlier.then(() => checked).then(() => enter({ payload, final }));
+    const turn = Promise.allSettled([done]);
+    this.encoded = turn;
+    await turn;
+    if (this.encoded === turn) this.encoded = undefined;
     return done;
   }
 
   /** The raw item travels, and the worker's schema transforms it once. */
-  private payloadOf({ exec }: JobDefinition, value: unknown): Payload | undefined {
+  private payloadOf(exec: string, value: unknown): Payload | undefined {
     if (value === undefined) return undefined;
     const payload = payloadOfValue(value);
     if (payload === undefined)
-      throw new JobDefinitionError(`job '${exec}'`, `an item of its feed cannot be written as JSON: ${typeof value}`);
+      throw new JobDefinitionError(
+        `job '${exec}'`,
+        `an item of its feed cannot be written as JSON: ${typeof value}`,
+      );
     if (payload.length <= FEED_ITEM_BYTES_MAX) return payload;
     const problem = `item of ${payload.length} bytes, at most ${FEED_ITEM_BYTES_MAX}`;
     throw new FeedRefusedError(this.idOf(this.job), 'ERR_PAYLOAD_TOO_LARGE', problem, 0);

@@ -95,7 +95,11 @@ export class FeedSenders {
   }
 }
 
-const FEED_ENDED: FeedRefusal = { code: 'ERR_FEED_ENDED', problem: 'the job or its feed has ended', retryAfterMs: 0 };
+const FEED_ENDED: FeedRefusal = {
+  code: 'ERR_FEED_ENDED',
+  problem: 'the job or its feed has ended',
+  retryAfterMs: 0,
+};
 
 /** No item of this feed will be taken any more. */
 function isOver({ phase, refusal }: FeedState): boolean {

@@ -2,10 +2,10 @@
 import type { LedgerRecord, PurgeRecord, RedriveRecord } from '../../ledger/ledger-record.js';
 import type { AdminApi } from '../admin/admin-api.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
+import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts, Session } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
-import type { FeedTable } from '../feeds/feed-table.js';
 import type { StreamTable } from '../streams/stream-table.js';
 import type { SubmitProcessor } from '../submit/submit-processor.js';
 import { notifyWaiters } from './outcome-waiters.js';

@@ -17,6 +17,8 @@ import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { Lease } from './lease.js';
 
+const FED = { isFed: true } as const;
+
 /** How an attempt without a result ended: reported by its worker, or decided here. */
 type EndCause = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'payload-lost';
 
@@ -99,7 +101,7 @@ export class AttemptLifecycle {
       runMs: policy.limits.runMs,
       outputBytes: policy.limits.outputBytes,
       streaming: policy.streaming !== undefined,
-      isFed: isFed(policy),
+      ...(isFed(policy) ? FED : {}),
     });
     this.context.markDirty(session);
     const waitedMs = record.at - Math.max(job.at, job.dueAt);

@@ -24,14 +24,20 @@ export function feedableJob(
 ): { readonly job: LeaderJob; readonly refusal?: undefined } | { readonly refusal: FeedRefusal } {
   const job = ledger.jobs.get(no);
   if (job === undefined || ledger.isExpired(job, recordTime))
-    return { refusal: feedRefusal('ERR_JOB_UNKNOWN', 'the job is unknown here, or its retention has passed') };
+    return {
+      refusal: feedRefusal('ERR_JOB_UNKNOWN', 'the job is unknown here, or its retention has passed'),
+    };
   if (!session.permits('feed', job))
     return {
-      refusal: feedRefusal('ERR_FORBIDDEN', `this identity may not; it needs feed on job.feed.${job.policy.group}`),
+      refusal: feedRefusal(
+        'ERR_FORBIDDEN',
+        `this identity may not; it needs feed on job.feed.${job.policy.group}`,
+      ),
     };
   if (isFed(job.policy)) return { job };
   const { streaming } = job.policy;
-  const problem = streaming === undefined ? 'it was submitted without streaming' : 'its definition has no feed';
+  const problem =
+    streaming === undefined ? 'it was submitted without streaming' : 'its definition has no feed';
   return { refusal: feedRefusal('ERR_FEED_UNSUPPORTED', problem) };
 }
 
@@ -52,7 +58,10 @@ export function itemsProblem(
   const feed = context.ledger.feeds.get(job.no);
   const large = items.find(({ length }) => length > FEED_ITEM_BYTES_MAX);
   if (large !== undefined)
-    return feedRefusal('ERR_PAYLOAD_TOO_LARGE', `item of ${large.length} bytes, at most ${FEED_ITEM_BYTES_MAX}`);
+    return feedRefusal(
+      'ERR_PAYLOAD_TOO_LARGE',
+      `item of ${large.length} bytes, at most ${FEED_ITEM_BYTES_MAX}`,
+    );
   if (feed !== undefined && feed.feeders.size >= FEEDERS_MAX && !feed.feeders.has(feeder))
     return feedRefusal('ERR_QUEUE_FULL', `${FEEDERS_MAX} clients have fed this job`);
   if (context.diskLow) return feedRefusal('ERR_DISK_LOW', 'the disk is nearly full', RETRY_AFTER_MS);
@@ -80,5 +89,9 @@ function quotaProblem(
   const owner = identityOf(client);
   const own = ledger.usages.get(owner).jobBytes + uncommitted.loadOf(owner).bytes + more;
   if (own <= limits.jobBytesPerIdentityMax) return undefined;
-  return feedRefusal('ERR_QUEUE_FULL', `payloads and feeds of ${own} bytes of the job's identity`, RETRY_AFTER_MS);
+  return feedRefusal(
+    'ERR_QUEUE_FULL',
+    `payloads and feeds of ${own} bytes of the job's identity`,
+    RETRY_AFTER_MS,
+  );
 }

@@ -2,6 +2,7 @@ import { isFed } from '../../job/job-policy.js';
 import { StoredFeed } from '../../ledger/feeds/stored-feed.js';
 import { identityOf } from '../../ledger/identity-usage.js';
 import type { FeedEndRecord, FeedRecord } from '../../ledger/ledger-record.js';
+import type { FeedView } from '../../protocol/admin-messages.js';
 import type {
   FedItems,
   FeedMessage,
@@ -13,6 +14,7 @@ import type {
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
+import { FedJob, type OpenedFeed } from './fed-job.js';
 import {
   bytesOf,
   emptyProblem,
@@ -21,7 +23,6 @@ import {
   feedRefusal,
   itemsProblem,
 } from './feed-admission.js';
-import { FedJob, type OpenedFeed } from './fed-job.js';
 
 /** Items of one feed that its handler has not taken; clients wait beyond it. */
 const FEED_WINDOW_BYTES = 1024 * 1024;
@@ -54,6 +55,7 @@ export class FeedTable {
     | 'recordTime'
     | 'stage'
     | 'uncommitted'
+    | 'whenApplied'
   >;
   private readonly jobs = new Map<number, FedJob>();
   /** Running jobs whose feed is open at no client. */
@@ -63,6 +65,10 @@ export class FeedTable {
   /** Clients that do not know the state of a feed. */
   private readonly unreported = new Set<OpenedFeed>();
 
+  /** Jobs and feeders with a record that is not durable. */
+  private readonly staged = new Set<string>();
+  /** The latest session of each client, while one is open. */
+  private readonly newest = new Map<string, ClientSession>();
   /** The identities that uncommitted items count for. */
   private readonly owners = new WeakMap<FeedRecord, string>();
   /** Answers that have not left, by the client's number of the feed. */
@@ -81,6 +87,11 @@ export class FeedTable {
   }
 
   feed(session: ClientSession, message: FeedMessage): void {
+    // A message of an earlier connection must not follow the answer to its repetition.
+    if (session.closed || this.newest.get(feederOf(session)) !== session) return;
+    const name = `${message.job} ${feederOf(session)}`;
+    // Its number is not known before that: a refusal must not follow a record of the same item.
+    if (this.staged.has(name)) return this.context.whenApplied(() => this.feed(session, message));
     const empty = emptyProblem(message);
     if (empty !== undefined) return this.refuse(session, message, empty);
     const { job, refusal } = { job: undefined, ...feedableJob(this.context, session, message.job) };
@@ -101,6 +112,7 @@ export class FeedTable {
     const owner = identityOf(job.client);
     const record: FeedRecord = { type: 'feed', at, job: job.no, feeder, first, items, final };
     this.owners.set(record, owner);
+    this.staged.add(name);
     this.context.uncommitted.addFeed(bytesOf(items), owner);
     this.context.stage(record, session, message.feed);
   }
@@ -110,6 +122,7 @@ export class FeedTable {
     const stored = this.context.ledger.feeds.get(record.job);
     const opened = session.feeds.get(number);
     this.context.uncommitted.addFeed(-bytesOf(record.items), this.owners.get(record) ?? '');
+    this.staged.delete(`${record.job} ${record.feeder}`);
     if (stored?.has(record) === true) return this.changed(record.job);
     if (opened === undefined) return;
     const isEnded = job?.end !== undefined || stored?.end !== undefined;
@@ -133,9 +146,14 @@ export class FeedTable {
     if (fed.openedBy.size === 0) this.watch(opened.job, fed);
   }
 
+  sessionOpened(session: ClientSession): void {
+    this.newest.set(feederOf(session), session);
+  }
+
   sessionClosed(session: ClientSession): void {
     for (const number of [...session.feeds.keys()]) this.close(session, number);
     this.answers.delete(session);
+    if (this.newest.get(feederOf(session)) === session) this.newest.delete(feederOf(session));
   }
 
   /** Its record is durable: an attempt begins, and gets every item from the first on. */
@@ -234,9 +252,13 @@ export class FeedTable {
     }
   }
 
-  /** For an operator. */
-  takenOf(no: number): number {
-    return this.jobs.get(no)?.taken ?? 0;
+  /** For an operator; nothing of a job that was not fed. */
+  view(no: number): { readonly feed?: FeedView } {
+    const stored = this.context.ledger.feeds.get(no);
+    if (stored === undefined) return {};
+    const { next: items, bytes: keptBytes, end = '', isReplayable } = stored;
+    const taken = this.jobs.get(no)?.taken ?? 0;
+    return { feed: { items, taken, keptBytes, end, isReplayable } };
   }
 
   private takeProblem(
@@ -259,8 +281,7 @@ export class FeedTable {
     if (known?.job === job) return known;
     this.close(session, feed);
     if (session.feeds.size >= FEEDS_MAX) return undefined;
-    const { client, token } = session;
-    const opened = { session, number: feed, job, feeder: `${client} ${token}` };
+    const opened = { session, number: feed, job, feeder: feederOf(session) };
     session.feeds.set(feed, opened);
     const fed = this.fedJob(job);
     fed.openedBy.add(opened);
@@ -340,12 +361,13 @@ export class FeedTable {
     const job = this.context.ledger.jobs.get(no);
     if (job === undefined || job.end !== undefined) return 'ended';
     const { lease } = job;
-    return lease !== undefined && fed?.isRunningAt(lease.session, lease.attempt) === true ? 'running' : 'waiting';
+    return lease !== undefined && fed?.isRunningAt(lease.session, lease.attempt) === true
+      ? 'running'
+      : 'waiting';
   }
 
   private refuse(session: ClientSession, { feed: number, job }: OpenFeed, refusal: FeedRefusal): void {
-    const { client, token } = session;
-    const opened = { session, number, job, feeder: `${client} ${token}` };
+    const opened = { session, number, job, feeder: feederOf(session) };
     this.answer(session, { ...this.stateOf(opened, this.jobs.get(job)), refusal });
   }
 
@@ -355,4 +377,9 @@ export class FeedTable {
     this.answers.set(session, answers.set(state.feed, state));
     if (answers.size > FEEDS_MAX) session.endSlowReader();
   }
+}
+
+/** A client in the records of feeds: its numbers go on over its sessions. */
+function feederOf({ client, token }: ClientSession): string {
+  return `${client} ${token}`;
 }

@@ -10,8 +10,8 @@ import type { AdminApi } from '../admin/admin-api.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
-import type { LeaderParts } from '../leader-context.js';
 import type { FeedTable } from '../feeds/feed-table.js';
+import type { LeaderParts } from '../leader-context.js';
 import type { StreamTable } from '../streams/stream-table.js';
 import { PolicyRegistry } from '../submit/policy-registry.js';
 import type { ProducerRegistry } from '../submit/producer-registry.js';
@@ -71,6 +71,7 @@ export class SessionRegistry {
       return session;
     }
     this.producers.resume(session);
+    this.feeds.sessionOpened(session);
     const { outstandingMax, payloadBytesMax } = this.context.limits;
     const { tag } = this.context.ledger;
     session.add({ kind: 'welcome', ...OFFER, tag, outstandingMax, payloadBytesMax });

@@ -13,19 +13,16 @@ const ITEM_OVERHEAD_BYTES = 16;
 export class StoredFeed {
   /** Items below this number are dropped: the job cannot be tried again. */
   base = 0;
+  /** The number of items of all feeders. */
+  next = 0;
   /** Of the kept items. */
   bytes = 0;
   end: FeedEnd | undefined = undefined;
-  /** Of items that were dropped since this object was made: only differences of `totalBytes` mean something. */
+  /** Since this object was made: only differences of `totalBytes` mean something. */
   private droppedBytes = 0;
   /** The next number of each feeder. Invariant: only grows. */
   readonly feeders = new Map<string, number>();
   private items: Payload[] = [];
-
-  /** The number of items of all feeders. */
-  get next(): number {
-    return this.base + this.items.length;
-  }
 
   /** Grows with every item; does not shrink when items are dropped. */
   get totalBytes(): number {
@@ -54,6 +51,7 @@ export class StoredFeed {
   /** Also for items of a snapshot. */
   add(item: Payload): void {
     this.items.push(item);
+    this.next += 1;
     this.bytes += item.length + ITEM_OVERHEAD_BYTES;
   }
 
@@ -80,9 +78,8 @@ export class StoredFeed {
     this.base = to;
   }
 
-  /** The job has ended for good. */
+  /** The job has ended, and is not tried again. */
   clear(): void {
-    this.base = this.next;
     this.items = [];
     this.bytes = 0;
   }

@@ -33,7 +33,9 @@ export class AttemptFeed implements JobFeed<unknown>, AsyncIterator<unknown, und
 
   async next(): Promise<IteratorResult<unknown, undefined>> {
     const item = await this.queue?.next();
-    return item === undefined ? { done: true, value: undefined } : { done: false, value: await this.check(item) };
+    return item === undefined
+      ? { done: true, value: undefined }
+      : { done: false, value: await this.check(item) };
   }
 
   /** A client of another language has not checked it. */
