@@ -24,6 +24,7 @@ export interface RequestOrigin {
 
 /** Answers HTTP requests of people and programs by calls of a client. */
 export interface Dashboard {
+  /** The answer to one request, in the form that servers of the Fetch API call. */
   readonly fetch: (request: Request, origin?: RequestOrigin) => Promise<Response>;
 }
 

@@ -21,8 +21,14 @@ export interface ServeOptions extends DashboardOptions {
   readonly port?: number | undefined;
   /** Address to listen on. Anything but loopback needs tokens, and TLS or `insecure`. Default 127.0.0.1. */
   readonly address?: string | undefined;
-  /** Key and certificate. Default: no TLS. */
-  readonly tls?: { readonly key: string | Buffer; readonly cert: string | Buffer } | undefined;
+  readonly tls?:
+    | {
+        /** The private key, as PEM. */
+        readonly key: string | Buffer;
+        /** The certificate, as PEM. Default: no TLS. */
+        readonly cert: string | Buffer;
+      }
+    | undefined;
   /** Allows tokens to travel without TLS. Default false. */
   readonly insecure?: boolean | undefined;
 }

@@ -175,13 +175,15 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
   const { counts } = overview;
   tag = overview.tag;
   const address = formatAddress(leader.address);
+  // Before `ready` is printed: a signal after that line ends the process in order.
+  const signalled = untilSignal();
   printResult(context, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
     `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
   ]);
   printTree(terminal, flags, leader);
   const gateway = await openGateway(context, flags, leader, http);
   onReload(() => void reload(context, flags, leader));
-  const signal = await untilSignal();
+  const signal = await signalled;
   printTree(terminal, flags, leader);
   if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
   await gateway?.close();

@@ -4,6 +4,7 @@ import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions, type Defaulted, definitionError, withDefaults } from '../option-check.js';
 import { type JobPolicy, jobName, POLICY_CHECKS, type StreamingMode } from './job-policy.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
+import { DEFAULT_STREAM, type StreamPolicy } from './stream-policy.js';
 
 const DEFAULT_LIMITS: JobPolicy['limits'] = { runMs: 600_000, outputBytes: 1_048_576 };
 /** Also of a job that is fed. */
@@ -36,6 +37,11 @@ export interface JobOptions<
         /** Bytes of the encoded output. More is a final failure. Default 1 MiB. */
         readonly outputBytes?: number | undefined;
         /**
+         * Silence of a generator: before its first chunk, and between two. Time that it waits for a reader
+         * does not count. Default: none.
+         */
+        readonly silenceMs?: number | undefined;
+        /**
          * Bytes of its feed that the leader keeps, to replay them to another attempt. Of a longer one the
          * beginning is dropped, and the job is not tried again. Default 8 MiB.
          */
@@ -56,14 +62,31 @@ export interface JobOptions<
   readonly chunk?: Chunk;
   /**
    * Adds a chunk to the chunks before it, `undefined` before the first; the last value is the output.
-   * `false`: chunks are not collected. Default: texts are joined, other chunks are the elements of an array.
+   * `false`: chunks are not collected. Default: texts are joined, bytes are joined, other chunks are the
+   * elements of an array; where that is no output, the type asks for `collect`.
    */
   readonly collect?: false | Collect<Chunk, Out> | undefined;
   /** The schema of one item of the feed. With it clients may feed a job that streams; it needs `chunk`. */
   readonly feed?: Feed;
+  /** How the leader keeps the chunks. A submit may name its own. */
+  readonly stream?: Defaulted<StreamPolicy> | undefined;
   /** The idempotency key of an input, unless a submit names its own. */
   readonly key?: ((input: StandardSchemaV1.InferOutput<In>) => string) | undefined;
 }
+
+/** The output that chunks make without `collect`. */
+type Collected<Chunk> = [Chunk] extends [string]
+  ? string
+  : [Chunk] extends [Uint8Array]
+    ? Uint8Array
+    : Chunk[];
+
+/** Asks for `collect` where the default does not make an output. */
+export type CollectRule<Out extends StandardSchemaV1, Chunk extends ChunkSchema> = [Chunk] extends [undefined]
+  ? unknown
+  : [Collected<ChunkInput<Chunk>>] extends [StandardSchemaV1.InferInput<Out>]
+    ? unknown
+    : { readonly collect: unknown };
 
 /** Absent in a job that does not stream. */
 export type ChunkSchema = StandardSchemaV1 | undefined;
@@ -92,6 +115,8 @@ export interface JobDefinition<
   /** False: chunks are not collected. Undefined: the default. */
   readonly collect?: false | undefined | CollectChunk;
   readonly feed?: Feed;
+  /** There, where `chunk` is. */
+  readonly stream?: StreamPolicy | undefined;
   /** A method, so that a definition of one input is still a definition of some input. */
   key?(input: StandardSchemaV1.InferOutput<In>): string;
 }
@@ -148,7 +173,10 @@ export function defineJob<
   Out extends StandardSchemaV1,
   Chunk extends ChunkSchema = undefined,
   Feed extends ChunkSchema = undefined,
->(name: string, options: JobOptions<In, Out, Chunk, Feed>): JobDefinition<In, Out, Chunk, Feed> {
+>(
+  name: string,
+  options: JobOptions<In, Out, Chunk, Feed> & CollectRule<Out, Chunk>,
+): JobDefinition<In, Out, Chunk, Feed> {
   checkOption('job name', name, jobName, definitionError);
   checkOptions(`job '${name}'`, options, KNOWN, ['input', 'output']);
   checkFeed(name, options);
@@ -157,7 +185,7 @@ export function defineJob<
     policy: policyOf(name, options),
     input: options.input,
     output: options.output,
-    ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
+    ...(options.chunk === undefined ? {} : { chunk: options.chunk, stream: streamOf(options.stream) }),
     ...(options.collect === undefined ? {} : { collect: options.collect as false | CollectChunk }),
     ...(options.feed === undefined ? {} : { feed: options.feed }),
     ...(options.key === undefined ? {} : { key: options.key }),
@@ -186,6 +214,7 @@ type PolicyOptions = Pick<
 > & {
   /** Of a policy from a client: a definition has no mode of its own. */
   readonly streaming?: StreamingMode | undefined;
+  readonly stream?: Defaulted<StreamPolicy> | undefined;
 };
 
 function policyOf(name: string, options: PolicyOptions): JobPolicy {
@@ -196,12 +225,18 @@ function policyOf(name: string, options: PolicyOptions): JobPolicy {
     leaseMs: options.leaseMs ?? 30_000,
     limits: Object.freeze(withDefaults(defaultLimits(options), options.limits)),
     keep: Object.freeze(withDefaults(DEFAULT_KEEP, options.keep)),
-    ...(options.streaming === undefined ? {} : { streaming: options.streaming }),
+    ...(options.streaming === undefined
+      ? {}
+      : { streaming: options.streaming, stream: streamOf(options.stream) }),
   });
 }
 
 function defaultLimits({ feed }: PolicyOptions): JobPolicy['limits'] {
   return feed === undefined ? DEFAULT_LIMITS : { ...DEFAULT_LIMITS, ...DEFAULT_FEED_LIMITS };
+}
+
+function streamOf(given: Defaulted<StreamPolicy> | undefined): StreamPolicy {
+  return Object.freeze(withDefaults(DEFAULT_STREAM, given));
 }
 
 /** Whether it was made by `defineJob`, in this copy of the package or another. */

@@ -16,6 +16,7 @@ import {
   WORKER_CHECKS,
   type WorkerSettings,
 } from '../worker/worker-options.js';
+import type { WorkerTracing } from '../worker/worker-tracing.js';
 import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
 import { LeaderConnection } from './leader-connection.js';
 import type { RoleCodec } from './leader-session.js';
@@ -38,6 +39,8 @@ export interface StartWorkerOptions extends DialOptions, Defaulted<WorkerSetting
   readonly onRefused?: ((error: Error) => void) | undefined;
   /** Called for every result that came after its attempt had been taken away, for a log. */
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
+  /** Traces its attempts: `...jobTelemetry().worker` of @troupe/middleware. Default: none are traced. */
+  readonly tracing?: WorkerTracing | undefined;
 }
 
 const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag, onRefused: callback };
@@ -48,7 +51,7 @@ const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag, onRefus
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
   checkOptions('startWorker', options, KNOWN, ['address', 'name', 'handlers']);
-  const { name, onFailure, onStale, host = nodeHost } = options;
+  const { name, onFailure, onStale, tracing, host = nodeHost } = options;
   const { handlers, threads } = placeHandlers('startWorker', options, name, host);
   const settings = settingsOf(options, threads?.count);
   const system = createSystem({ name: 'worker', host, middleware: options.middleware });
@@ -68,6 +71,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
       load: sharedLoad(),
       onFailure,
       onStale,
+      tracing,
       host,
       leader: {
         helloWorker: ({ hello, port }) => {

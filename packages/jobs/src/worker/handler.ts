@@ -7,12 +7,11 @@ import {
   isDefinition,
   type JobDefinition,
 } from '../job/define-job.js';
+import type { TraceContext } from '../job/trace-context.js';
+import type { Trailer } from '../job/trailer.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
 import type { JobFeed } from './feed/job-feed.js';
-
-/** Metadata of the end of a stream: at most 4,096 bytes as JSON. */
-export type Trailer = Readonly<Record<string, string | number | boolean | null>>;
 
 /** A handler's second argument. Its methods may be taken out of it. */
 export interface AttemptContext<Loaded = unknown, Item = unknown> {
@@ -26,6 +25,11 @@ export interface AttemptContext<Loaded = unknown, Item = unknown> {
   readonly signal: AbortSignal;
   /** The items that clients feed. Of a job that is not fed it has ended. */
   readonly feed: JobFeed<Item>;
+  /**
+   * The trace context of this attempt on a worker with `tracing`, else the one that travelled with the job;
+   * for calls to other systems.
+   */
+  readonly trace: TraceContext | undefined;
   /** The value that `load` resolved with. */
   readonly loaded: Loaded;
   /** Adds metadata to the end of the stream; a later value of a name replaces the earlier one. */

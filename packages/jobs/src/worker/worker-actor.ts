@@ -7,7 +7,10 @@ import type { WorkerEffects } from './worker-effects.js';
 import { routeToWorker, type WorkerProtocol, type WorkerReceived } from './worker-protocol.js';
 
 export interface WorkerArgs
-  extends Pick<WorkerSetup, 'worker' | 'handlers' | 'settings' | 'load' | 'onFailure' | 'onStale'> {
+  extends Pick<
+    WorkerSetup,
+    'worker' | 'handlers' | 'settings' | 'load' | 'onFailure' | 'onStale' | 'tracing'
+  > {
   readonly host: Host;
   readonly leader: LeaderForWorkers;
   /** Handlers run on threads, those of each incarnation on its own. */

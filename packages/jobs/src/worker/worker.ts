@@ -37,6 +37,7 @@ import { type ThreadedAttempts, ThreadedHandlers } from './threads/threaded-hand
 import type { WorkerEffects } from './worker-effects.js';
 import type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';
 import { WorkerReporter } from './worker-reporter.js';
+import type { WorkerTracing } from './worker-tracing.js';
 
 export interface WorkerSetup {
   readonly worker: string;
@@ -51,6 +52,7 @@ export interface WorkerSetup {
   readonly load: LoadMeter;
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
+  readonly tracing?: WorkerTracing | undefined;
 }
 
 export interface ThreadSetup {
@@ -114,7 +116,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       takeChunks: () => this.streams.take(),
       takeFeedRequests: () => this.feeds.take(),
     });
-    this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedRunTime(attempt));
+    this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedLimit(attempt));
     this.threaded?.start();
   }
 
@@ -137,7 +139,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
     const offer = { protocol: JOB_PROTOCOL, features: JOB_FEATURES };
-    this.effects.open({ ...offer, worker, incarnation, execs, patterns, slots, credit, held });
+    const streams = this.streams.held();
+    this.effects.open({ ...offer, worker, incarnation, execs, patterns, slots, credit, held, streams });
   }
 
   disconnected(): void {
@@ -227,7 +230,10 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.slots.close();
     this.limits.cancel();
     this.queue.clear();
-    for (const attempt of this.attempts.values()) this.signalAbort(attempt, 'draining');
+    for (const attempt of this.attempts.values()) {
+      this.signalAbort(attempt, 'draining');
+      endTrace(attempt, released(attempt));
+    }
     this.handlers.stop();
   }
 
@@ -283,15 +289,26 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   }
 
   private begin(attempt: Attempt, now: number): void {
-    attempt.begin(now);
+    attempt.begin(now, this.setup.clock);
     this.slots.begin();
     if (attempt.stream !== undefined) this.streams.add(attempt.stream);
     if (attempt.feed !== undefined) this.feeds.add(attempt.feed);
-    const isRunning = this.handlers.run(attempt, this.tag);
+    const { tracing } = this.setup;
+    const isRunning =
+      tracing === undefined ? this.handlers.run(attempt, this.tag) : this.runTraced(attempt, tracing);
     if (!isRunning) return;
     attempt.isUnderWay = true;
     this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
-    this.limits.watch(attempt.deadline);
+    this.limits.watch(attempt.nextCheckAt(attempt.since));
+  }
+
+  private runTraced(attempt: Attempt, tracing: WorkerTracing): boolean {
+    const { job, number, exec, client, trace } = attempt;
+    const view = { jobId: jobId(this.tag, job), job, attempt: number, exec, client, trace };
+    const traced = tracing.attempt(view);
+    attempt.traced = traced;
+    attempt.trace = traced.trace;
+    return traced.run(() => this.handlers.run(attempt, this.tag));
   }
 
   /** A handler that was called has ended: now, or after the promise it returned. */
@@ -317,18 +334,23 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   /** A handler that is under way keeps its slot until it ends, however its attempt ended. */
   private end(attempt: Attempt, end: AttemptEnd): void {
     attempt.isOver = true;
+    endTrace(attempt, end);
     attempt.stream?.close();
     if (attempt.feed !== undefined) this.feeds.remove(attempt.job, attempt.number);
     const key = attemptKey(attempt.job, attempt.number);
     this.attempts.delete(key);
-    this.ended.set(key, end);
+    const { streamEnd } = attempt;
+    const reported = streamEnd === undefined ? end : { ...end, ...streamEnd };
+    this.ended.set(key, reported);
     if (end.outcome !== 'ok') this.reportFailure(attempt, end);
     // For an attempt that never began this is its wait: the worker was busy for so long.
     const tookMs = this.setup.clock.now() - attempt.since;
-    this.estimate.add(1, tookMs);
+    const isStream = attempt.stream !== undefined;
+    // A stream is never short, however soon it ends.
+    if (!isStream) this.estimate.add(1, tookMs);
     if (attempt.isUnderWay) this.slots.startOverrun();
     else this.slots.release(attempt);
-    this.reporter.add(end, tookMs);
+    this.reporter.add(reported, isStream ? 0 : tookMs);
     this.beginNext();
   }
 
@@ -346,10 +368,14 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   }
 
   /** The signal first; the attempt is over even if its handler ignores it. */
-  private exceedRunTime(attempt: Attempt): void {
-    this.signalAbort(attempt, 'run-time');
-    const message = `still running after ${attempt.runMs} ms`;
-    this.end(attempt, failed(attempt, 'timed-out', { name: 'RunTimeExceeded', message }));
+  private exceedLimit(attempt: Attempt): void {
+    const isSilent = attempt.deadline > this.setup.clock.now();
+    this.signalAbort(attempt, isSilent ? 'silence' : 'run-time');
+    const name = isSilent ? 'SilenceExceeded' : 'RunTimeExceeded';
+    const message = isSilent
+      ? `no chunk for ${attempt.silenceMs} ms`
+      : `still running after ${attempt.runMs} ms`;
+    this.end(attempt, failed(attempt, 'timed-out', { name, message }));
   }
 
   private abort({ job, attempt: number, reason, detail }: AttemptAbort): void {
@@ -403,7 +429,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   /** An attempt that was taken away or released did not fail here. */
   private reportFailure(attempt: Attempt, end: AttemptEnd): void {
     const { onFailure } = this.setup;
-    const wasTaken = attempt.aborted !== undefined && attempt.aborted !== 'run-time';
+    const wasTaken =
+      attempt.aborted === 'cancelled' || attempt.aborted === 'fenced' || attempt.aborted === 'draining';
     if (onFailure === undefined || wasTaken || end.outcome === 'ok' || end.outcome === 'released') return;
     const { job, exec, number } = attempt;
     const { outcome, failure } = end;
@@ -429,4 +456,9 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     if (end.outcome === 'ok') this.setup.onStale?.({ jobId: jobId(this.tag, job), attempt });
     if (this.held === 0) this.whenEmpty?.();
   }
+}
+
+function endTrace(attempt: Attempt, end: AttemptEnd): void {
+  attempt.traced?.ended(end);
+  attempt.traced = undefined;
 }

@@ -80,10 +80,11 @@ function* checkVersions({ storage, content }: LogSettings): Coroutine<void> {
   }
 }
 
-function* checkFileSystem({ storage, allowNetworkFs }: LogSettings): Coroutine<void> {
-  if (allowNetworkFs) return;
-  const name = yield* call<string | undefined>((done) => storage.networkFileSystem(done));
-  if (name !== undefined) throw new WalNetworkError(name);
+function* checkFileSystem({ storage, allowNetworkFs, onEvent }: LogSettings): Coroutine<void> {
+  const fileSystem = yield* call<string | undefined>((done) => storage.networkFileSystem(done));
+  if (fileSystem === undefined) return;
+  if (!allowNetworkFs) throw new WalNetworkError(fileSystem);
+  onEvent({ kind: 'network-file-system', fileSystem });
 }
 
 /** Removes the unfinished blobs of a dead process. True if there are others. */

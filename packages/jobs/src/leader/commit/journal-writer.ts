@@ -1,7 +1,7 @@
 // Hot path: one journal append per turn, no promise, no object per record beyond the record itself.
 
 import { Ring } from '../../collections/ring.js';
-import { JournalFailedError } from '../../jobs-error.js';
+import { JournalDeposedError, JournalFailedError } from '../../jobs-error.js';
 import type { LedgerRecord } from '../../ledger/ledger-record.js';
 import type { LeaderEffects } from '../leader-effects.js';
 import { TURN_JOBS_MAX } from '../options/leader-limits.js';
@@ -74,7 +74,8 @@ export class JournalWriter<From> {
     if (this.failed || batch === undefined) return;
     if (error !== null) {
       this.failed = true;
-      this.onFatal(new JournalFailedError(error.message, { cause: error }));
+      const isDeposed = error instanceof JournalDeposedError;
+      this.onFatal(isDeposed ? error : new JournalFailedError(error.message, { cause: error }));
       return;
     }
     this.lsn = firstLsn + batch.entryCount - 1;

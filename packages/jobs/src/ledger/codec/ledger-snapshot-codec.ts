@@ -40,7 +40,7 @@ export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
   yield* chunks(FEEDS, feedParts(ledger.feeds), encodeFeedPart, out);
-  yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(), out);
+  yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out);
 }
 
 function* chunks<T>(

@@ -1,7 +1,9 @@
 import type { JobDefinition } from '../../job/define-job.js';
 import { jobId } from '../../job/job-id.js';
+import type { TraceContext } from '../../job/trace-context.js';
+import type { Trailer } from '../../job/trailer.js';
 import { AttemptFeed, type JobFeed } from '../feed/job-feed.js';
-import type { AttemptContext, Trailer } from '../handler.js';
+import type { AttemptContext } from '../handler.js';
 import type { Attempt } from './attempt.js';
 
 /** Makes id, signal and methods when a handler first reads them; most handlers do not. */
@@ -38,6 +40,10 @@ export class LazyAttemptContext implements AttemptContext {
   get feed(): JobFeed<unknown> {
     this.attemptFeed ??= new AttemptFeed(this.current.feed, this.job);
     return this.attemptFeed;
+  }
+
+  get trace(): TraceContext | undefined {
+    return this.current.trace;
   }
 
   get trailer(): (metadata: Trailer) => void {
