@@ -76,7 +76,9 @@ export class PendingSubmit extends PendingSubmitCall {
   protected override onAccepted(receipt: Receipt): boolean {
     const job = receipt.jobs[0] as number; // one for a single submit
     const feed = this.opensFeed ? this.operations.feedOf(job) : undefined;
-    this.resolve(new JobHandle(this.operations, this.definition, job, receiptOf(receipt, this.operations), feed));
+    this.resolve(
+      new JobHandle(this.operations, this.definition, job, receiptOf(receipt, this.operations), feed),
+    );
     return true;
   }
 }
