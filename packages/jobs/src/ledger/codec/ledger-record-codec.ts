@@ -35,6 +35,8 @@ import {
 /** The flags of a submission: the value is there. Bit 128: optional fields follow. */
 const HAS_KEY = 2;
 const HAS_DUE = 4;
+/** The flags of a feed. */
+const FINAL = 1;
 
 /** `{` */
 const JSON_START = 0x7b;
@@ -134,6 +136,19 @@ function encodeFields(record: LedgerRecord, out: ByteWriter): void {
       out.int(record.resultsMax);
       out.int(record.resultsBytesMax);
       return out.int(record.keyWindowMs);
+    case 'feed':
+      out.int(record.job);
+      out.text(record.feeder);
+      out.int(record.first);
+      out.byte(record.final ? FINAL : 0);
+      out.int(record.items.length);
+      for (const item of record.items) out.payload(item);
+      return;
+    case 'feed_end':
+      return out.int(record.job);
+    case 'feed_drop':
+      out.int(record.job);
+      return out.int(record.below);
     case 'tick':
       return;
     case 'state':
@@ -266,6 +281,16 @@ function decodeFields(
       return { type, at, producer: read.int(), client: read.text(), token: read.text() };
     case 'limits':
       return { type, at, resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };
+    case 'feed': {
+      const head = { job: read.int(), feeder: read.text(), first: read.int() };
+      const flags = read.byte();
+      const items = decodeMany(read, (one) => one.payload());
+      return { type, at, ...head, items, final: (flags & FINAL) !== 0 };
+    }
+    case 'feed_end':
+      return { type, at, job: read.int() };
+    case 'feed_drop':
+      return { type, at, job: read.int(), below: read.int() };
     case 'tick':
       return { type, at };
     case 'state':

@@ -25,7 +25,10 @@ const KINDS: Readonly<Record<LedgerRecord['type'], number>> = {
   limits: 17,
   policy_drop: 18,
   producer_drop: 19,
-  state: 32,
+  feed: 32,
+  feed_end: 33,
+  feed_drop: 34,
+  state: 35,
 };
 
 export const KIND_OF: ReadonlyMap<string, number> = new Map(Object.entries(KINDS));

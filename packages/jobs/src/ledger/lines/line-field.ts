@@ -56,6 +56,7 @@ export const int: LineField<number> = plain('a whole number', isInt);
 export const time: LineField<number> = plain('a time in milliseconds', (value): value is number =>
   Number.isFinite(value),
 );
+export const flag: LineField<boolean> = plain('true or false', (value) => typeof value === 'boolean');
 export const text: LineField<string> = plain('a text', isText);
 export const ints: LineField<readonly number[]> = plain(
   'a list of whole numbers',
@@ -195,6 +196,13 @@ export const payloadOrEmpty: LineField<Payload> = {
   write: (line, name, value) => optionalPayload.write(line, name, value === '' ? undefined : value),
   read: (line, name) => optionalPayload.read(line, name) ?? '',
 };
+
+/** Each in an object of its own, so that every form of a payload can stand there. */
+export const payloads: LineField<readonly Payload[]> = {
+  write: (line, name, values) => items.write(line, name, values.map((value) => ({ payload: value }))),
+  read: (line, name) => items.read(line, name).map((item) => item.payload),
+};
+const items = list({ payload });
 
 const storedPayload: Pick<LineField<StoredPayload>, 'read'> = {
   read(line, name) {

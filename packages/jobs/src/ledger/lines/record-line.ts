@@ -7,6 +7,7 @@ import type { LedgerRecord, RequeueRecord, RequeueType, Submission } from '../le
 import {
   bytes,
   failure,
+  flag,
   int,
   ints,
   type LedgerLine,
@@ -14,6 +15,7 @@ import {
   list,
   optional,
   payload,
+  payloads,
   policy,
   readFields,
   text,
@@ -67,6 +69,9 @@ const FIELDS: { readonly [T in Type]: LineFields<Omit<RecordOf<T>, 'type' | 'at'
   purge: JOBS,
   limits: { resultsMax: int, resultsBytesMax: int, keyWindowMs: int },
   tick: {},
+  feed: { job: int, feeder: text, first: int, items: payloads, final: usually(flag, false) },
+  feed_end: { job: int },
+  feed_drop: { job: int, below: int },
   state: { chunk: bytes },
 };
 

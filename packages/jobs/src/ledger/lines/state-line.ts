@@ -1,8 +1,10 @@
 // The state of a ledger as JSON objects, one per policy, producer, key and job: the beginning of a dump whose
 // first records are left in a snapshot only.
 
+import type { Payload } from '../../job/payload.js';
 import type { TraceContext } from '../../job/trace-context.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
+import type { StoredFeed } from '../feeds/stored-feed.js';
 import { Job, type JobEnd } from '../jobs/job.js';
 import { StoredPolicy } from '../jobs/stored-policy.js';
 import type { KeyEntry } from '../key-window.js';
@@ -19,6 +21,7 @@ import {
   optional,
   optionalPayload,
   payloadOrEmpty,
+  payloads,
   policy,
   readFields,
   text,
@@ -58,6 +61,19 @@ const PRODUCER: LineFields<ProducerLine> = {
   submits: list({ seq: int, job: int }),
 };
 const KEY: LineFields<KeyEntry> = { key: text, job: int, hash: int, expiresAt: time };
+interface FeedLine extends Pick<StoredFeed, 'base' | 'next' | 'end'> {
+  readonly job: number;
+  readonly feeders: readonly { readonly feeder: string; readonly next: number }[];
+  readonly items: readonly Payload[];
+}
+const FEED: LineFields<FeedLine> = {
+  job: int,
+  base: usually(int, 0),
+  next: int,
+  end: optional(word('final', 'abandoned')),
+  feeders: list({ feeder: text, next: int }),
+  items: payloads,
+};
 const END: LineFields<JobEnd> = {
   at: time,
   reason: usually(text, ''),
@@ -95,6 +111,7 @@ export function* stateLines(ledger: Ledger): Generator<LedgerLine> {
     yield lineOf('state_producer', PRODUCER, { producer: no, client, token, lastAt, low, submits });
   }
   for (const entry of ledger.keys.entries()) yield lineOf('state_key', KEY, entry);
+  for (const [job, feed] of ledger.feeds) yield feedLine(job, feed);
   for (const job of ledger.jobs.values()) yield jobLine(job, ledger.traceOf(job.no));
 }
 
@@ -102,6 +119,12 @@ function lineOf<T>(type: string, fields: LineFields<T>, value: T): LedgerLine {
   const line: LedgerLine = { type };
   writeFields(line, fields, value);
   return line;
+}
+
+function feedLine(job: number, feed: StoredFeed): LedgerLine {
+  const { base, next, end } = feed;
+  const feeders = [...feed.feeders].map(([feeder, number]) => ({ feeder, next: number }));
+  return lineOf('state_feed', FEED, { job, base, next, end, feeders, items: feed.kept() });
 }
 
 function jobLine(job: Job, traceContext: TraceContext | undefined): LedgerLine {
@@ -148,6 +171,8 @@ export class StateLineReader {
         return this.addProducer(line);
       case 'state_key':
         return ledger.keys.add(readFields(line, KEY));
+      case 'state_feed':
+        return this.addFeed(line);
       case 'state_job':
         return this.addJob(line);
       default:
@@ -161,6 +186,15 @@ export class StateLineReader {
     producer.advance(low);
     for (const { seq, job } of submits) producer.addSubmit(seq, job, low, lastAt);
     this.ledger.addProducer(producer);
+  }
+
+  /** Before its job, whose bytes it is part of. */
+  private addFeed(line: Readonly<LedgerLine>): void {
+    const { job, base, next, end, feeders, items } = readFields(line, FEED);
+    const feed = this.ledger.feedOf(job);
+    for (const { feeder, next: number } of feeders) feed.feeders.set(feeder, number);
+    for (const item of items) feed.add(item);
+    Object.assign(feed, { base, next, end });
   }
 
   private addJob(line: Readonly<LedgerLine>): void {
