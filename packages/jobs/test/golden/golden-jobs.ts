@@ -7,6 +7,13 @@ export const Hang = defineJob('golden.hang', { input: aNumber, output: aNumber }
 export const Measure = defineJob('golden.measure', { input: aString, output: aNumber });
 export const Stream = defineJob('golden.stream', { input: aNumber, output: aString, chunk: aString });
 
+export const Talk = defineJob('golden.talk', {
+  input: aNumber,
+  output: aString,
+  chunk: aString,
+  feed: aString,
+});
+
 /** Handlers while the folders are written. */
 export const counting = handle(Count, (n) => n + 1);
 export const failing = handle(Fail, () => {
@@ -25,6 +32,9 @@ export const FINISHING = [
   handle(Fail, (n) => -n),
   handle(Hang, (n) => 10 * n),
   handle(Measure, (text) => text.length),
+  handle(Talk, async function* (_input, { feed }) {
+    for await (const item of feed) yield item;
+  }),
 ];
 
 export const TRACE = { traceparent: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`, tracestate: 'golden=1' };

@@ -14,7 +14,7 @@ import { LEDGER_FORMAT } from '#src/ledger/ledger-format.js';
 import { embedded } from '../checked-processes.js';
 import { ledgerIn, memoryFolder } from '../folder/history-folder.js';
 import { tempFolder } from '../temp-folder.js';
-import { Count, Fail, FINISHING, Hang, Measure, SMALL, textOf } from './golden-jobs.js';
+import { Count, Fail, FINISHING, Hang, Measure, SMALL, Talk, textOf } from './golden-jobs.js';
 
 const golden = suite('golden folders');
 const HERE = fileURLToPath(new URL('../../test/golden/', import.meta.url));
@@ -43,6 +43,8 @@ const COUNTS: Readonly<Record<string, Jobs>> = {
   running: { queued: 0, running: 1, dead: 0 },
   'stored-payload': { queued: 1, running: 0, dead: 0 },
   'optional-fields': { queued: 2, running: 0, dead: 0 },
+  feed: { queued: 1, running: 0, dead: 0 },
+  loaded: { queued: 8, running: 0, dead: 1 },
   snapshot: { queued: 8, running: 0, dead: 1 },
 };
 
@@ -82,6 +84,8 @@ for (const name of cases.flat()) {
     const client = app.client({ name: 'golden' });
     const { queued, running, dead } = (await client.overview()).counts;
     assert.equal({ queued, running, dead }, COUNTS[kind]);
+    const format = `"major":${LEDGER_FORMAT.major},"minor":${LEDGER_FORMAT.minor},"since"`;
+    assert.ok((await readFile(join(folder.path, 'STORE'), 'utf8')).includes(format), 'the format is raised');
     app.worker({ handlers: FINISHING });
     await CHECKS[kind]?.(client, await idsOf(name));
   });
@@ -136,6 +140,11 @@ const stored: Check = async (client, ids) =>
     textOf(1_100_000).length,
   );
 
+const everything: Check = async (client, ids) => {
+  await stored(client, ids);
+  await keyed(client, ids);
+};
+
 const CHECKS: Readonly<Record<string, Check>> = {
   queued: countIs(2),
   keyed,
@@ -145,10 +154,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
     assert.is(await client.open(Hang, ids.get('golden.hang') as string).result(), 90),
   'stored-payload': stored,
   'optional-fields': countIs(11),
-  async snapshot(client, ids) {
-    await stored(client, ids);
-    await keyed(client, ids);
-  },
+  feed: async (client, ids) =>
+    assert.is(await client.open(Talk, ids.get('golden.talk') as string).result(), 'one two'),
+  snapshot: everything,
+  loaded: everything,
 };
 
 golden('a folder without optional fields and one with them are the same ledger but for these', async () => {

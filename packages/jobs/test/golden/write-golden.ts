@@ -1,7 +1,9 @@
-// Writes the golden folders of the current format of the ledger. Run by hand, once per format:
-//   node packages/jobs/.test/golden/write-golden.js packages/jobs/test/golden/v1.0
+// Writes the golden folders of the current format of the ledger. Run by hand, once per format, with the cases
+// that are new or changed in it (default: all):
+//   node packages/jobs/.test/golden/write-golden.js packages/jobs/test/golden/v1.1 feed loaded
 // The folders are never rewritten after a release: every later version must open them as they are.
 
+import { createReadStream } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -12,6 +14,7 @@ import {
   type HandledJob,
   LEDGER_FORMAT,
   type LeaderServer,
+  loadLedger,
   type RemoteWorker,
   startLeader,
   startWorker,
@@ -28,11 +31,12 @@ import {
   SMALL,
   Stream,
   streaming,
+  Talk,
   TRACE,
   textOf,
 } from './golden-jobs.js';
 
-const [target = ''] = process.argv.slice(2);
+const [target = '', ...wanted] = process.argv.slice(2);
 const FOLD = {
   module: new URL('../../dist/ledger/ledger-fold.js', import.meta.url).href,
   export: 'ledgerFold',
@@ -126,6 +130,23 @@ async function snapshot(dir: string): Promise<void> {
   await withLeader(dir, queued);
 }
 
+async function fed(client: Client): Promise<void> {
+  const job = await client.submit(Talk, 13, { streaming: true });
+  await job.feed('one ');
+  await job.feed('two', { final: true });
+}
+
+/** Made of the lines of another: it begins with a state. */
+async function loaded(dir: string): Promise<void> {
+  const source = `${dir}-source`;
+  await snapshot(source);
+  const lines: string[] = [];
+  await dumpLedger(source, (line) => lines.push(JSON.stringify(line)));
+  const openStored = (sha256: string): AsyncIterable<Uint8Array> =>
+    createReadStream(join(source, 'blobs', sha256));
+  await loadLedger(lines, { dir, openStored, wal: SMALL });
+}
+
 const CASES: Readonly<Record<string, (dir: string) => Promise<void>>> = {
   queued: (dir) => withLeader(dir, queued),
   keyed: (dir) => withLeader(dir, keyed),
@@ -134,11 +155,14 @@ const CASES: Readonly<Record<string, (dir: string) => Promise<void>>> = {
   'optional-fields': (dir) => withLeader(dir, optionalFields),
   'stored-payload': (dir) => withLeader(dir, stored),
   snapshot,
+  feed: (dir) => withLeader(dir, fed),
+  loaded,
   jsonl: (dir) => withLeader(dir, keyed, { codec: 'jsonl' }),
 };
 
 const work = await mkdtemp(join(tmpdir(), 'troupe-golden-'));
 for (const [name, write] of Object.entries(CASES)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
   const dir = join(work, name);
   await write(dir);
   const lines: string[] = [];

@@ -199,7 +199,12 @@ export const payloadOrEmpty: LineField<Payload> = {
 
 /** Each in an object of its own, so that every form of a payload can stand there. */
 export const payloads: LineField<readonly Payload[]> = {
-  write: (line, name, values) => items.write(line, name, values.map((value) => ({ payload: value }))),
+  write: (line, name, values) =>
+    items.write(
+      line,
+      name,
+      values.map((value) => ({ payload: value })),
+    ),
   read: (line, name) => items.read(line, name).map((item) => item.payload),
 };
 const items = list({ payload });
