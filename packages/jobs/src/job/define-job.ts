@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { callback, checkOption, rule } from '@troupe/core/option-check';
+import { callback, checkOption, flag, rule } from '@troupe/core/option-check';
 import { checkOptions, type Defaulted, definitionError, withDefaults } from '../option-check.js';
 import { type JobPolicy, jobName, POLICY_CHECKS, type StreamingMode } from './job-policy.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
@@ -48,6 +48,11 @@ export interface JobOptions<
    * `false`: chunks are not collected. Default: texts are joined, other chunks are the elements of an array.
    */
   readonly collect?: false | Collect<Chunk, Out> | undefined;
+  /**
+   * Its handler runs on a warm runner: `load` of the handler is called once per instance, and instances are
+   * used again. Default false: it is called for each attempt.
+   */
+  readonly useStatic?: boolean | undefined;
   /** The idempotency key of an input, unless a submit names its own. */
   readonly key?: ((input: StandardSchemaV1.InferOutput<In>) => string) | undefined;
 }
@@ -77,6 +82,8 @@ export interface JobDefinition<
   readonly chunk?: Chunk;
   /** False: chunks are not collected. Undefined: the default. */
   readonly collect?: false | undefined | CollectChunk;
+  /** Its handler runs on a warm runner. */
+  readonly useStatic?: boolean | undefined;
   /** A method, so that a definition of one input is still a definition of some input. */
   key?(input: StandardSchemaV1.InferOutput<In>): string;
 }
@@ -115,6 +122,7 @@ const KNOWN = {
   key: callback,
   chunk: schema,
   collect: collector,
+  useStatic: flag,
 };
 
 /** A kind of job, from its name, its schemas and its policy. */
@@ -132,6 +140,7 @@ export function defineJob<
     output: options.output,
     ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
     ...(options.collect === undefined ? {} : { collect: options.collect as false | CollectChunk }),
+    ...(options.useStatic === undefined ? {} : { useStatic: options.useStatic }),
     ...(options.key === undefined ? {} : { key: options.key }),
   });
 }

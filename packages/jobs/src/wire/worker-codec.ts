@@ -1,7 +1,12 @@
 // Hot path: reports and assignments run once per attempt or batch.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
-import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from '../bytes/optional-fields.js';
+import {
+  HAS_FIELDS,
+  readOptionalFields,
+  skipOptionalFields,
+  writeOptionalFields,
+} from '../bytes/optional-fields.js';
 import { EMPTY_PAYLOAD } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
 import type {
@@ -17,6 +22,7 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
+import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import {
   type Emit,
@@ -25,6 +31,7 @@ import {
   readSessionMessage,
   writeOffer,
 } from './session-codec.js';
+import { readRunnerOffers, readRunnerUses, writeRunnerOffers, writeRunnerUses } from './runner-codec.js';
 import { encodeChunks, encodeStreamWindows, readChunks, readStreamWindows } from './stream-codec.js';
 import { readFailure, readTexts, readWord, writeFailure, writeTexts, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
@@ -38,6 +45,9 @@ const UNKNOWN_FAILURE: JobFailure = { name: 'Error', message: 'the worker gave n
 const SAME_AS_BEFORE = 1;
 /** Its chunks have readers. */
 const STREAMING = 2;
+// Numbers of optional fields.
+const RUNNER_OFFERS = 2;
+const RUNNER_USES = 1;
 
 /** A worker's message in one frame. Ends that are too large for their report follow it without credit. */
 export type WorkerFrame = WorkerMessage | { readonly kind: 'ends'; readonly ends: readonly AttemptEnd[] };
@@ -51,7 +61,11 @@ export function encodeWorkerHello(hello: WorkerHello, out: ByteWriter, emit: Emi
   out.int(hello.slots);
   writeCredit(out, hello.credit);
   out.text(hello.heartbeatToken ?? '');
-  writeOptionalFields(out, []);
+  const { runners = [] } = hello;
+  writeOptionalFields(
+    out,
+    runners.length === 0 ? [] : [fieldOf(RUNNER_OFFERS, (field) => writeRunnerOffers(field, runners))],
+  );
   for (const held of hello.held) writeAttempt(out, held);
   emit(JobFrameType.WorkerHello, out);
 }
@@ -65,9 +79,10 @@ export function readWorkerHello(from: WireReader): WorkerHello {
   const slots = from.int();
   const credit = readCredit(from);
   const heartbeatToken = from.text();
-  skipOptionalFields(from);
+  const runners = readField(readOptionalFields(from), RUNNER_OFFERS, readRunnerOffers);
   const held = readAttempts(from);
-  return { ...offer, worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
+  const hello = { ...offer, worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
+  return runners === undefined ? hello : { ...hello, runners };
 }
 
 export function encodeHeartbeatHello(hello: HeartbeatHello, out: ByteWriter, emit: Emit): void {
@@ -99,7 +114,11 @@ export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit
   out.int(Math.round(message.lagMs));
   out.int(Math.round((message.runMs ?? 0) * 1_000));
   out.int(message.overrun ?? 0);
-  writeOptionalFields(out, []);
+  const { runners } = message;
+  writeOptionalFields(
+    out,
+    runners === undefined ? [] : [fieldOf(RUNNER_USES, (field) => writeRunnerUses(field, runners))],
+  );
   let isReport = true;
   for (const end of ends) {
     // A large result would delay the credit behind it, so it has its own frame. Credit may be ahead of ends,
@@ -124,8 +143,10 @@ export function readWorker(type: number, from: WireReader): WorkerFrame | undefi
       const lagMs = from.int();
       const runMs = from.int() / 1_000;
       const overrun = from.int();
-      skipOptionalFields(from);
-      return { kind: 'report', ends: readEnds(from), credit, cpu: share(cpu), lagMs, runMs, overrun };
+      const runners = readField(readOptionalFields(from), RUNNER_USES, readRunnerUses);
+      const load = { cpu: share(cpu), lagMs, runMs, overrun };
+      const report = { kind: 'report', ends: readEnds(from), credit, ...load } as const;
+      return runners === undefined ? report : { ...report, runners };
     }
     case JobFrameType.Ends:
       return { kind: 'ends', ends: readEnds(from) };

@@ -20,6 +20,8 @@ export {
   MessageMalformedError,
   NonRetryableError,
   NotStreamingError,
+  RunnerLoadError,
+  RunnerWaitError,
   SessionRefusedError,
 } from '../jobs-error.js';
 export type { DialOptions } from '../remote/dial-options.js';
@@ -36,5 +38,6 @@ export type {
   Trailer,
 } from './handler.js';
 export { handle } from './handler.js';
+export type { RunnerPoolOptions } from './runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';

@@ -149,6 +149,29 @@ jobs('reasons of refusals, overrun handlers and the figures of the log are gauge
   assert.is(total(points.get('troupe.jobs.snapshot.failed')), 2);
 });
 
+jobs('instances of warm runners and attempts that wait for one are gauges by runner', async () => {
+  const sdk = openInMemorySdk();
+  const telemetry = jobTelemetry(providers(sdk));
+  const worker = { liveness: 'alive', running: 1, credit: 0, slots: 4 };
+  const llm = { runner: 'llm', loading: 1, idle: 2, held: 3, waiting: 4 };
+  const ocr = { ...llm, runner: 'ocr', waiting: 0 };
+  telemetry.observeLeader({
+    overview: async () => ({
+      counts: {},
+      delayed: 0,
+      liveBytes: 0,
+      keys: 0,
+      workers: [{ ...worker, runners: [llm, ocr] }, { ...worker, runners: [llm] }, worker],
+    }),
+  });
+  const points = await sdk.metrics();
+  const instances = points.get('troupe.jobs.runner.instances');
+  assert.is(total(instances, { 'troupe.jobs.runner': 'llm', 'troupe.jobs.stage': 'held' }), 6);
+  assert.is(total(instances, { 'troupe.jobs.runner': 'ocr', 'troupe.jobs.stage': 'idle' }), 2);
+  assert.is(total(points.get('troupe.jobs.runner.waiting'), { 'troupe.jobs.runner': 'llm' }), 8);
+  assert.is(total(points.get('troupe.jobs.runner.waiting'), { 'troupe.jobs.runner': 'ocr' }), 0);
+});
+
 jobs('leases and credit are gauges, and a refused submit is counted', async () => {
   const sdk = openInMemorySdk();
   await using leader = await open(jobTelemetry(providers(sdk)));

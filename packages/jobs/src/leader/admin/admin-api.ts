@@ -160,12 +160,18 @@ export class AdminApi {
 
   private jobView(job: LeaderJob): JobView {
     const holder = job.state === 'running' ? job.lease?.session : undefined;
-    if (holder === undefined) return viewOf(job);
+    if (holder === undefined) return this.waitingView(job);
     return {
       ...viewOf(job),
       liveness: this.leaseWatch.liveness(holder),
       blockedMs: this.leaseWatch.blockedMs(holder),
     };
+  }
+
+  private waitingView(job: LeaderJob): JobView {
+    const isDue = job.state === 'queued' && job.dueAt <= this.context.recordTime;
+    const waitsForRunner = isDue ? this.context.fleet.busyRunnerOf(job.policy) : undefined;
+    return waitsForRunner === undefined ? viewOf(job) : { ...viewOf(job), waitsForRunner };
   }
 
   private workerView(session: WorkerSession): WorkerView {
@@ -179,6 +185,7 @@ export class AdminApi {
       slots: session.slots,
       cpu: session.cpu,
       lagMs: session.lagMs,
+      runners: session.runnerUses,
     };
   }
 }

@@ -14,7 +14,7 @@ const IDLE_QUEUES_MAX = 1_024;
 export const PROMOTED_PER_TURN = 4_096;
 
 /** A queue is found by exec and group: the same exec in another group has other submitters and workers. */
-interface QueueName {
+export interface QueueName {
   readonly exec: string;
   readonly group: string;
 }

@@ -6,12 +6,19 @@ import type { Attempt } from './attempt.js';
 export class LazyAttemptContext implements AttemptContext {
   /** Set before the handler is called. */
   loaded: unknown = undefined;
+  /** It is the value of a warm runner. */
+  hasInstance = false;
   private readonly tag: string;
   private readonly current: Attempt;
 
   constructor(tag: string, current: Attempt) {
     this.tag = tag;
     this.current = current;
+  }
+
+  useInstance(loaded: unknown): void {
+    this.loaded = loaded;
+    this.hasInstance = true;
   }
 
   get jobId(): string {
