@@ -60,6 +60,7 @@ export const pages = [
       {
         kind: 'options',
         type: 'AskOptions',
+        rules: ['packages/core/src/ref/call-options.ts'],
         intro: 'For `ref.with(…)`, `ctx.ask`, `ctx.send` and `system.ask`.',
       },
       {
@@ -321,6 +322,7 @@ export const pages = [
         title: 'client',
         omit: [
           'idOf',
+          'readStream',
           'outcome',
           'cancel',
           'inspect',
@@ -400,6 +402,7 @@ export const pages = [
       { kind: 'options', type: 'LeaderRenewal', intro: 'Of `leader.renew(renewal)`.' },
       { kind: 'options', type: 'EmbeddedOptions', intro: 'Of `embedded(options)`.', rules: [leaderRules] },
       { kind: 'members', type: 'EmbeddedJobs', title: 'embedded jobs', omit: ['ready'] },
+      { kind: 'options', type: 'EmbeddedClientOptions', intro: 'Of `jobs.client(options)`.' },
       {
         kind: 'options',
         type: 'EmbeddedWorkerOptions',
@@ -425,6 +428,22 @@ export const pages = [
       { kind: 'members', type: 'WorkerView' },
       { kind: 'members', type: 'QuotaUse' },
       { kind: 'members', type: 'Journal' },
+    ],
+  },
+  {
+    name: 'dashboard',
+    title: 'Dashboard',
+    about: '`@troupe/dashboard`: jobs over HTTP',
+    entries: ['packages/dashboard/src/index.ts'],
+    guides: ['http'],
+    sources: ['packages/dashboard/src'],
+    parts: [
+      { kind: 'functions', title: 'Functions', names: ['dashboard', 'serveDashboard'] },
+      { kind: 'options', type: 'DashboardOptions', intro: 'Of `dashboard(options)`.' },
+      { kind: 'options', type: 'ServeOptions', intro: 'Of `serveDashboard(options)`.' },
+      { kind: 'options', type: 'AccessToken', intro: 'One of the option `tokens`.' },
+      { kind: 'members', type: 'Dashboard' },
+      { kind: 'members', type: 'DashboardServer' },
     ],
   },
   {

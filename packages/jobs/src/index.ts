@@ -1,11 +1,17 @@
 export type { ListOptions } from './client/client.js';
 export { Client } from './client/client.js';
+export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client/client-tracing.js';
 export type { SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
 export type { ChunksOptions, ItemsOptions, JobItem, JobStreamEnd } from './client/stream/job-items.js';
 export type { SubmitOptions } from './client/submit-preparer.js';
 export type { WaitOptions } from './client/wait-limit.js';
-export type { EmbeddedOptions, EmbeddedWorker, EmbeddedWorkerOptions } from './embedded/embedded-jobs.js';
+export type {
+  EmbeddedClientOptions,
+  EmbeddedOptions,
+  EmbeddedWorker,
+  EmbeddedWorkerOptions,
+} from './embedded/embedded-jobs.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded-jobs.js';
 export type {
   ChunkSchema,
@@ -25,6 +31,8 @@ export type { JobPolicy, StreamingMode } from './job/job-policy.js';
 export { type Payload, payloadText } from './job/payload.js';
 export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
+export type { TraceContext } from './job/trace-context.js';
+export type { Trailer } from './job/trailer.js';
 export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
 export {
   AttemptAbortedError,
@@ -41,6 +49,7 @@ export {
   JobsError,
   JobUnknownError,
   JobWaitError,
+  JournalDeposedError,
   JournalFailedError,
   LeaderChangedError,
   LeaderRefusedError,
@@ -59,7 +68,7 @@ export {
   StreamResetError,
   SubmitWaitError,
 } from './jobs-error.js';
-export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
+export type { Journal, JournalOwner, JournalReader, JournalWatcher, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
@@ -75,7 +84,7 @@ export type {
   WorkerLiveness,
   WorkerView,
 } from './protocol/admin-messages.js';
-export type { JobOutcome } from './protocol/client-messages.js';
+export type { DurabilityLevel, JobOutcome } from './protocol/client-messages.js';
 export type { StreamPosition } from './protocol/stream-messages.js';
 export type { RunnerUse } from './protocol/worker-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
@@ -93,10 +102,10 @@ export type {
   HandlerOptions,
   HandlerSetup,
   HandlerStream,
-  Trailer,
 } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';
 export type { RunnerPoolOptions } from './worker/runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './worker/threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker/worker-options.js';
+export type { AttemptTrace, AttemptView, WorkerTracing } from './worker/worker-tracing.js';

@@ -1,5 +1,5 @@
 import { keepClassNames } from '@troupe/core/class-names';
-import type { StreamPosition } from './protocol/stream-messages.js';
+import type { StreamPosition, StreamRefusal } from './protocol/stream-messages.js';
 
 /** Every error of this package. Match on `code`, never on the text. */
 export abstract class JobsError extends Error {
@@ -148,24 +148,35 @@ export class JobFailedError extends JobsError {
   readonly jobId: string;
   readonly reason: string;
   readonly failure: JobFailure | undefined;
+  /** Of a stream: behind its last chunk. */
+  readonly position: StreamPosition | undefined;
 
-  constructor(jobId: string, reason: string, failure: JobFailure | undefined) {
+  constructor(
+    jobId: string,
+    reason: string,
+    failure: JobFailure | undefined,
+    position?: StreamPosition | undefined,
+  ) {
     super(
       `job ${jobId}: ended in the dead letters (${reason})${failure === undefined ? '' : `: ${failure.message}`}`,
     );
     this.jobId = jobId;
     this.reason = reason;
     this.failure = failure;
+    this.position = position;
   }
 }
 
 export class JobCancelledError extends JobsError {
   override readonly code = 'ERR_JOB_CANCELLED';
   readonly jobId: string;
+  /** Of a stream: behind its last chunk. */
+  readonly position: StreamPosition | undefined;
 
-  constructor(jobId: string, reason: string) {
+  constructor(jobId: string, reason: string, position?: StreamPosition | undefined) {
     super(`job ${jobId}: cancelled${reason === '' ? '' : `: ${reason}`}`);
     this.jobId = jobId;
+    this.position = position;
   }
 }
 
@@ -234,10 +245,13 @@ export class CallWaitError extends JobsError {
 export class StreamRefusedError extends JobsError {
   override readonly code = 'ERR_STREAM_REFUSED';
   readonly jobId: string;
+  /** The caller's state, its argument, or a bound. */
+  readonly status: StreamRefusal;
 
-  constructor(jobId: string, problem: string) {
-    super(`stream of job ${jobId} refused: ${problem}`);
+  constructor(jobId: string, status: StreamRefusal, problem: string) {
+    super(`stream of job ${jobId} refused, ${status}: ${problem}`);
     this.jobId = jobId;
+    this.status = status;
   }
 }
 
@@ -260,7 +274,7 @@ export class StreamGapError extends JobsError {
   override readonly code = 'ERR_STREAM_GAP';
   readonly jobId: string;
   readonly from: number;
-  /** Undefined: the number of the lost chunks is lost with them. */
+  /** Undefined: their number is lost, because leader and worker have both ended. */
   readonly to: number | undefined;
   /** Pass it as `from` to go on behind the gap. */
   readonly position: StreamPosition;
@@ -310,6 +324,15 @@ export class JournalFailedError extends JobsError {
 
   constructor(problem: string, options?: ErrorOptions) {
     super(`journal: ${problem}; the leader has stopped and acknowledged nothing of it`, options);
+  }
+}
+
+/** The log has another leader. The leader stops at once; its jobs go on with the other one. */
+export class JournalDeposedError extends JobsError {
+  override readonly code = 'ERR_JOURNAL_DEPOSED';
+
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`journal: ${problem}; this leader has stepped down and answers nothing more`, options);
   }
 }
 
@@ -380,7 +403,7 @@ export class AttemptAbortedError extends JobsError {
   }
 }
 
-export type AbortReason = 'cancelled' | 'fenced' | 'run-time' | 'draining';
+export type AbortReason = 'cancelled' | 'fenced' | 'run-time' | 'silence' | 'draining';
 
 /** A message of a peer is short or damaged. Its connection ends; no part of the message was acted on. */
 export class MessageMalformedError extends JobsError {
@@ -442,6 +465,7 @@ keepClassNames({
   JobUnknownError,
   JobWaitError,
   JobsError,
+  JournalDeposedError,
   JournalFailedError,
   LeaderChangedError,
   LeaderRefusedError,

@@ -79,6 +79,11 @@ export class Running implements AsyncDisposable {
   err = '';
   private out = '';
 
+  /** The text on standard output so far. */
+  get printed(): string {
+    return this.out;
+  }
+
   constructor(args: readonly string[], cwd?: string, nodeFlags: readonly string[] = []) {
     this.child = start([...args, '--json'], cwd, {}, nodeFlags);
     this.child.stderr?.on('data', (chunk: Buffer) => {

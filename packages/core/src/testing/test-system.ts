@@ -2,6 +2,7 @@ import { isOf } from '../actor/name-registry.js';
 import type { AnyDefinition, HandlerMap, StateOf } from '../define/actor-definition.js';
 import { checkIsDefinition } from '../define/check-definition.js';
 import { MisuseError } from '../errors/error-classes.js';
+import { checkOption, wholeNumber } from '../option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, SendMethods } from '../ref/actor-ref.js';
 import { checkRefArgument } from '../ref/check-ref-argument.js';
 import type { RuntimeEvent } from '../runtime-event.js';
@@ -21,7 +22,9 @@ const EVENTS_MAX = 100_000;
 
 /** A system in virtual time: the production runtime on a manual host and a stepping executor. */
 export interface TestSystem extends AsyncDisposable {
+  /** The system itself. */
   readonly system: ActorSystem;
+  /** Clock, chance and log of the world. */
   readonly host: ManualHost;
   /** One turn of one ready actor; false when no actor was ready. */
   step(): boolean;
@@ -78,6 +81,7 @@ export class VirtualSystem implements TestSystem {
 
   /** `choose` returns the place of the next actor among so many ready ones. */
   constructor({ seed, host, ...options }: TestSystemOptions, choose = orderBySeed(seed)) {
+    if (seed !== undefined) checkOption('createTestSystem.seed', seed, wholeNumber(0));
     this.host = host ?? new ManualHost({ seed });
     const order = choose && (() => (choose(executor.readyCount) + 0.5) / executor.readyCount);
     const executor: StepExecutor = new StepExecutor(this.host, order, () => unsettledWorlds.begin());

@@ -1,6 +1,6 @@
 // Hot path: `add` and the effects run once per call.
-import type { JobOutcome, Receipt } from '../protocol/client-messages.js';
-import type { ClientEffects, RequestAnswer } from './machine/client-effects.js';
+import type { DurabilityLevel, JobOutcome, Receipt } from '../protocol/client-messages.js';
+import type { ClientEffects, LeaderWelcome, RequestAnswer } from './machine/client-effects.js';
 import type { PendingCall } from './pending-calls.js';
 
 /** The calls of a client that have no answer, by number. Effects of the client's actor settle them. */
@@ -11,6 +11,7 @@ export class CallTable
   tag: string;
   /** From the leader's last welcome. */
   payloadBytesMax = Number.POSITIVE_INFINITY;
+  level: DurabilityLevel = 'fsync';
   endedBy: Error | undefined = undefined;
   private readonly calls = new Map<number, PendingCall>();
   private lastCall = 0;
@@ -38,9 +39,10 @@ export class CallTable
     return call !== undefined;
   }
 
-  welcomed(tag: string, payloadBytesMax: number): void {
+  welcomed({ tag, payloadBytesMax, level = 'fsync' }: LeaderWelcome): void {
     this.tag = tag;
     this.payloadBytesMax = payloadBytesMax;
+    this.level = level;
   }
 
   received(number: number, receipt: Receipt): void {

@@ -6,6 +6,7 @@ import { rootCause } from '../root-cause.js';
 import { CallTable } from './call-table.js';
 import { Client } from './client.js';
 import { type ClientProtocol, type ClientReceived, routeToClient } from './client-protocol.js';
+import type { ClientTracing } from './client-tracing.js';
 import type { ClientEffects } from './machine/client-effects.js';
 import { ClientMachine } from './machine/client-machine.js';
 import { ReaderTable } from './stream/reader-table.js';
@@ -102,6 +103,7 @@ export interface ClientArgs {
   readonly actor?: string | undefined;
   /** The actors of its system as text. */
   readonly tree?: (() => string) | undefined;
+  readonly tracing?: ClientTracing | undefined;
   /** The client has ended: its connection may end. */
   readonly onEnded?: (() => void) | undefined;
 }
@@ -114,7 +116,7 @@ export interface SpawnedClient {
 }
 
 export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): SpawnedClient {
-  const { name, host, tag, streams, tree = () => '' } = args;
+  const { name, host, tag, streams, tracing, tree = () => '' } = args;
   // Identifies the numbering of its submits.
   const token = Math.floor(host.random() * 2 ** 52).toString(36);
   const link: ClientLink = { port: undefined, ended: false };
@@ -125,7 +127,7 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
   const effects = effectsOf(self, link, { table, readers }, args);
   const machine = new ClientMachine({ client: name, token, tag, effects });
   const ref = spawn(ClientActor, { args: { machine, link }, name: args.actor });
-  const client = new Client({ host, streams, tree, table, readers, calls: ref.tell });
+  const client = new Client({ host, streams, tree, tracing, table, readers, calls: ref.tell });
   return { client, ref, end: (error) => effects.ended(error) };
 }
 
@@ -164,7 +166,7 @@ function effectsOf(
         if (!link.ended) self().tell.connected();
       });
     },
-    welcomed: (tag, payloadBytesMax) => table.welcomed(tag, payloadBytesMax),
+    welcomed: (welcome) => table.welcomed(welcome),
     received: (call, receipt) => table.received(call, receipt),
     jobEnded: (call, outcome) => table.jobEnded(call, outcome),
     streamed: (reader, items) => readers.streamed(reader, items),

@@ -5,15 +5,18 @@ import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
 import { payloadOfFile } from '../job/node-file-payload.js';
 import { withSpoolFile } from '../job/node-spool-file.js';
+import type { TraceContext } from '../job/trace-context.js';
 import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
 import type { JobsTimers } from '../jobs-host.js';
 import { checkOptions } from '../option-check.js';
 import type { AdminRequest, JobView, LeaderOverview } from '../protocol/admin-messages.js';
+import type { DurabilityLevel } from '../protocol/client-messages.js';
 import type { StreamPosition } from '../protocol/stream-messages.js';
 import { AdminCalls } from './admin-calls.js';
 import { CallOutbox } from './call-outbox.js';
 import type { CallTable } from './call-table.js';
 import type { ClientCalls } from './client-protocol.js';
+import type { ClientTracing } from './client-tracing.js';
 import { JobHandle, type JobOperations } from './job-handle.js';
 import type { RequestAnswer } from './machine/client-effects.js';
 import { emptyDraft, emptyItem, type ItemDraft, type SubmitDraft } from './machine/submit-draft.js';
@@ -53,6 +56,7 @@ export interface ClientSetup {
   /** Large files are read while they are sent. */
   readonly streams?: boolean | undefined;
   readonly tree: () => string;
+  readonly tracing?: ClientTracing | undefined;
 }
 
 /**
@@ -100,6 +104,7 @@ export class Client implements JobOperations, AsyncDisposable {
     checkOptions('submitFile', options, SUBMIT_OPTIONS);
     const call = new PendingSubmit(this, job);
     const draft = emptyDraft(this.table.add(call), RECEIPT_ONLY);
+    draft.trace = this.traceOf(call, job, 1, options);
     this.limit(call, draft, options);
     const encoding = payloadOfFile(path, this.setup.streams === true).then((payload) =>
       this.encoder.usePayload(draft, job, payload, options),
@@ -124,17 +129,34 @@ export class Client implements JobOperations, AsyncDisposable {
     options: Omit<SubmitOptions, 'key' | 'streaming'> = NO_OPTIONS,
   ): Promise<JobHandle<D>[]> {
     checkOptions('submitAll', options, SUBMIT_ALL_OPTIONS);
+    const call = new PendingBatch(this, job);
+    const trace = this.traceOf(call, job, inputs.length, options);
+    try {
+      const items = await this.encodeAll(job, inputs, options, trace);
+      const draft = emptyDraft(this.table.add(call), RECEIPT_ONLY, items);
+      this.limit(call, draft, options);
+      this.enter(draft, undefined);
+    } catch (error) {
+      // An error of the input's schema or its key function is the caller's answer.
+      call.reject(error as Error);
+    }
+    return call.promise as Promise<JobHandle<D>[]>;
+  }
+
+  private async encodeAll(
+    job: JobDefinition,
+    inputs: readonly unknown[],
+    options: SubmitOptions,
+    trace: TraceContext | undefined,
+  ): Promise<ItemDraft[]> {
     const items: ItemDraft[] = [];
     for (const input of inputs) {
       const item = emptyItem();
       await this.encoder.encode(item, job, input, options);
+      item.trace = trace;
       items.push(item);
     }
-    const call = new PendingBatch(this, job);
-    const draft = emptyDraft(this.table.add(call), RECEIPT_ONLY, items);
-    this.limit(call, draft, options);
-    this.enter(draft, undefined);
-    return call.promise as Promise<JobHandle<D>[]>;
+    return items;
   }
 
   /** Submit, and wait for the output. */
@@ -172,12 +194,30 @@ export class Client implements JobOperations, AsyncDisposable {
     const draft = emptyDraft(this.table.add(call), call instanceof PendingRun ? THEN_OUTCOME : RECEIPT_ONLY);
     try {
       const encoding = this.encoder.encode(draft, job, input, options);
+      draft.trace = this.traceOf(call, job, 1, options);
       if (options !== NO_OPTIONS) this.limit(call, draft, options);
       this.enter(draft, encoding);
     } catch (error) {
       // An error of the input's schema or its key function is the caller's answer.
       this.table.reject(draft.call, error as Error);
     }
+  }
+
+  /** Before the call awaits anything: the active context is the caller's. */
+  private traceOf(
+    call: PendingSubmitCall,
+    { exec }: JobDefinition,
+    jobs: number,
+    { trace }: SubmitOptions,
+  ): TraceContext | undefined {
+    const { tracing } = this.setup;
+    if (tracing === undefined) return trace;
+    const traced = tracing.submit({ exec, call: call instanceof PendingRun ? 'run' : 'submit', jobs, trace });
+    call.promise.then(
+      () => traced.ended({ jobs: call.jobs, error: undefined }),
+      (error: Error) => traced.ended({ jobs: call.jobs, error }),
+    );
+    return traced.trace;
   }
 
   private enter(draft: SubmitDraft, encoding: Promise<void> | undefined): void {
@@ -201,6 +241,11 @@ export class Client implements JobOperations, AsyncDisposable {
   /** A handle on a job submitted earlier, perhaps by another process. */
   open<D extends JobDefinition>(job: D, id: string): JobHandle<D> {
     return new JobHandle(this, job, parseJobId(this.table.tag, id), undefined);
+  }
+
+  /** For {@link JobHandle}: the durability of receipts. */
+  get level(): DurabilityLevel {
+    return this.table.level;
   }
 
   idOf(job: number): string {

@@ -11,6 +11,7 @@ export type {
 export { defineJob } from '../job/define-job.js';
 export { jobId } from '../job/job-id.js';
 export type { StreamingMode } from '../job/job-policy.js';
+export type { TraceContext } from '../job/trace-context.js';
 export type { JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from '../jobs-error.js';
 export {
   CallUnsupportedError,
@@ -50,6 +51,7 @@ export type { ConnectClientOptions } from '../remote/connect-client.js';
 export { connectClient } from '../remote/connect-client.js';
 export type { DialOptions } from '../remote/dial-options.js';
 export type { Client, ListOptions } from './client.js';
+export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client-tracing.js';
 export type { JobHandle, SubmitReceipt } from './job-handle.js';
 export type { ChunksOptions, ItemsOptions, JobItem, JobStreamEnd } from './stream/job-items.js';
 export type { SubmitOptions } from './submit-preparer.js';

@@ -7,6 +7,8 @@ import { JobHandle, type JobOperations, type SubmitReceipt } from './job-handle.
 import type { RequestAnswer } from './machine/client-effects.js';
 import { outputOf } from './output-of-outcome.js';
 
+const NO_JOBS: readonly number[] = [];
+
 /** A call of the user that has no answer yet. Its promise is the caller's; the actor knows its number. */
 export abstract class PendingCall extends Deferred {
   /** True: this is all, and the promise is settled. */
@@ -23,6 +25,8 @@ export abstract class PendingCall extends Deferred {
 export abstract class PendingSubmitCall extends PendingCall {
   protected readonly definition: JobDefinition;
   protected readonly operations: JobOperations;
+  /** Empty before the receipt. */
+  jobs: readonly number[] = NO_JOBS;
 
   constructor(operations: JobOperations, definition: JobDefinition) {
     super();
@@ -31,7 +35,8 @@ export abstract class PendingSubmitCall extends PendingCall {
   }
 
   override onReceipt(receipt: Receipt): boolean {
-    const { refusal } = receipt;
+    const { refusal, jobs } = receipt;
+    this.jobs = jobs;
     if (refusal === undefined) return this.onAccepted(receipt);
     this.reject(new JobRefusedError(refusal.code, refusal.problem, refusal.retryAfterMs));
     return true;
@@ -48,7 +53,7 @@ export abstract class PendingSubmitCall extends PendingCall {
 export class PendingSubmit extends PendingSubmitCall {
   protected override onAccepted(receipt: Receipt): boolean {
     const job = receipt.jobs[0] as number; // one for a single submit
-    this.resolve(new JobHandle(this.operations, this.definition, job, receiptOf(receipt)));
+    this.resolve(new JobHandle(this.operations, this.definition, job, receiptOf(receipt, this.operations)));
     return true;
   }
 }
@@ -57,7 +62,9 @@ export class PendingSubmit extends PendingSubmitCall {
 export class PendingBatch extends PendingSubmitCall {
   protected override onAccepted(receipt: Receipt): boolean {
     const { operations, definition } = this;
-    this.resolve(receipt.jobs.map((job) => new JobHandle(operations, definition, job, receiptOf(receipt))));
+    this.resolve(
+      receipt.jobs.map((job) => new JobHandle(operations, definition, job, receiptOf(receipt, operations))),
+    );
     return true;
   }
 }
@@ -65,10 +72,11 @@ export class PendingBatch extends PendingSubmitCall {
 /** `run`: waits for the receipt and then for the outcome. */
 export class PendingRun extends PendingSubmitCall {
   /** 0 before the receipt. */
-  job = 0;
+  get job(): number {
+    return this.jobs[0] ?? 0;
+  }
 
-  protected override onAccepted(receipt: Receipt): boolean {
-    this.job = receipt.jobs[0] as number; // one for a single submit
+  protected override onAccepted(): boolean {
     return false;
   }
 
@@ -125,6 +133,6 @@ function settle(
   }
 }
 
-function receiptOf({ lsn, duplicate }: Receipt): SubmitReceipt {
-  return { lsn, level: 'fsync', duplicate };
+function receiptOf({ lsn, duplicate }: Receipt, { level }: JobOperations): SubmitReceipt {
+  return { lsn, level, duplicate };
 }

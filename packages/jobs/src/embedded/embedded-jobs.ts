@@ -1,6 +1,8 @@
 import { type ActorRef, type ActorSystem, type Host, nodeHost } from '@troupe/core';
+import { object } from '@troupe/core/option-check';
 import type { Client } from '../client/client.js';
 import { endWithSystem, spawnClient } from '../client/client-actor.js';
+import type { ClientTracing } from '../client/client-tracing.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { routePeerMessages } from '../leader/route-peer-messages.js';
@@ -20,6 +22,7 @@ import {
   WORKER_CHECKS,
   type WorkerSettings,
 } from '../worker/worker-options.js';
+import type { WorkerTracing } from '../worker/worker-tracing.js';
 import { WorkerClientSupervisor } from './worker-client-supervisor.js';
 
 export interface EmbeddedOptions extends LeaderStartOptions {
@@ -29,6 +32,13 @@ export interface EmbeddedOptions extends LeaderStartOptions {
   readonly host?: Host | undefined;
 }
 
+export interface EmbeddedClientOptions {
+  /** The submitter's name. Default `app`. */
+  readonly name?: string | undefined;
+  /** Traces its submits: `...jobTelemetry().client` of @troupe/middleware. Default: none are traced. */
+  readonly tracing?: ClientTracing | undefined;
+}
+
 export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings>, GivenHandlers {
   /** The same over restarts: by it the leader sees that an earlier process is gone. Default `embedded`. */
   readonly name?: string | undefined;
@@ -36,6 +46,8 @@ export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings>, GivenH
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
   /** Called for every result that came after its attempt had been taken away, for a log. */
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
+  /** Traces its attempts: `...jobTelemetry().worker` of @troupe/middleware. Default: none are traced. */
+  readonly tracing?: WorkerTracing | undefined;
 }
 
 export interface EmbeddedWorker {
@@ -99,13 +111,14 @@ export class EmbeddedJobs implements AsyncDisposable {
     }
   }
 
-  /** A client in this process. `name` is `app` unless given. */
-  client(options: { readonly name?: string | undefined } = {}): Client {
-    checkOptions('client', options, { name: plainName(100) });
+  /** A client in this process. */
+  client(options: EmbeddedClientOptions = {}): Client {
+    checkOptions('client', options, { name: plainName(100), tracing: object });
     const { client, end } = spawnClient(this.spawn as ActorSystem['spawn'], {
       name: options.name ?? 'app',
       tree: () => this.tree(),
       tag: this.tag,
+      tracing: options.tracing,
       host: this.host,
       leader: routePeerMessages(this.leader.tell),
     });
@@ -116,7 +129,8 @@ export class EmbeddedJobs implements AsyncDisposable {
   /** A worker in this process. */
   worker(options: EmbeddedWorkerOptions): EmbeddedWorker {
     checkOptions('worker', options, WORKER_CHECKS, ['handlers']);
-    const { name = 'embedded', handlers: given, threads: wanted, onFailure, onStale, ...settings } = options;
+    const { name = 'embedded', handlers: given, threads: wanted, ...others } = options;
+    const { onFailure, onStale, tracing, ...settings } = others;
     const worker = this.workersStarted === 0 ? name : `${name}-${this.workersStarted + 1}`;
     const handlersGiven = { handlers: given, threads: wanted };
     const placement = placeHandlers('worker', handlersGiven, worker, this.host);
@@ -132,6 +146,7 @@ export class EmbeddedJobs implements AsyncDisposable {
         load: nodeLoadMeter(),
         onFailure,
         onStale,
+        tracing,
         host: this.host,
         leader: routePeerMessages(this.leader.tell),
       },

@@ -3,6 +3,7 @@ import { callback, checkOption, flag, rule } from '@troupe/core/option-check';
 import { checkOptions, type Defaulted, definitionError, withDefaults } from '../option-check.js';
 import { type JobPolicy, jobName, POLICY_CHECKS, type StreamingMode } from './job-policy.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
+import { DEFAULT_STREAM, type StreamPolicy } from './stream-policy.js';
 
 const DEFAULT_LIMITS: JobPolicy['limits'] = { runMs: 600_000, outputBytes: 1_048_576 };
 const DEFAULT_KEEP: JobPolicy['keep'] = { doneMs: 3_600_000, deadMs: 14 * 24 * 3_600_000 };
@@ -31,6 +32,11 @@ export interface JobOptions<
         readonly runMs?: number | undefined;
         /** Bytes of the encoded output. More is a final failure. Default 1 MiB. */
         readonly outputBytes?: number | undefined;
+        /**
+         * Silence of a generator: before its first chunk, and between two. Time that it waits for a reader
+         * does not count. Default: none.
+         */
+        readonly silenceMs?: number | undefined;
       }
     | undefined;
   readonly keep?:
@@ -45,9 +51,12 @@ export interface JobOptions<
   readonly chunk?: Chunk;
   /**
    * Adds a chunk to the chunks before it, `undefined` before the first; the last value is the output.
-   * `false`: chunks are not collected. Default: texts are joined, other chunks are the elements of an array.
+   * `false`: chunks are not collected. Default: texts are joined, bytes are joined, other chunks are the
+   * elements of an array; where that is no output, the type asks for `collect`.
    */
   readonly collect?: false | Collect<Chunk, Out> | undefined;
+  /** How the leader keeps the chunks. A submit may name its own. */
+  readonly stream?: Defaulted<StreamPolicy> | undefined;
   /**
    * Its handler runs on a warm runner: `load` of the handler is called once per instance, and instances are
    * used again. Default false: it is called for each attempt.
@@ -56,6 +65,20 @@ export interface JobOptions<
   /** The idempotency key of an input, unless a submit names its own. */
   readonly key?: ((input: StandardSchemaV1.InferOutput<In>) => string) | undefined;
 }
+
+/** The output that chunks make without `collect`. */
+type Collected<Chunk> = [Chunk] extends [string]
+  ? string
+  : [Chunk] extends [Uint8Array]
+    ? Uint8Array
+    : Chunk[];
+
+/** Asks for `collect` where the default does not make an output. */
+export type CollectRule<Out extends StandardSchemaV1, Chunk extends ChunkSchema> = [Chunk] extends [undefined]
+  ? unknown
+  : [Collected<ChunkInput<Chunk>>] extends [StandardSchemaV1.InferInput<Out>]
+    ? unknown
+    : { readonly collect: unknown };
 
 /** Absent in a job that does not stream. */
 export type ChunkSchema = StandardSchemaV1 | undefined;
@@ -82,6 +105,8 @@ export interface JobDefinition<
   readonly chunk?: Chunk;
   /** False: chunks are not collected. Undefined: the default. */
   readonly collect?: false | undefined | CollectChunk;
+  /** There, where `chunk` is. */
+  readonly stream?: StreamPolicy | undefined;
   /** Its handler runs on a warm runner. */
   readonly useStatic?: boolean | undefined;
   /** A method, so that a definition of one input is still a definition of some input. */
@@ -130,7 +155,10 @@ export function defineJob<
   In extends StandardSchemaV1,
   Out extends StandardSchemaV1,
   Chunk extends ChunkSchema = undefined,
->(name: string, options: JobOptions<In, Out, Chunk>): JobDefinition<In, Out, Chunk> {
+>(
+  name: string,
+  options: JobOptions<In, Out, Chunk> & CollectRule<Out, Chunk>,
+): JobDefinition<In, Out, Chunk> {
   checkOption('job name', name, jobName, definitionError);
   checkOptions(`job '${name}'`, options, KNOWN, ['input', 'output']);
   return Object.freeze({
@@ -138,7 +166,7 @@ export function defineJob<
     policy: policyOf(name, options),
     input: options.input,
     output: options.output,
-    ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
+    ...(options.chunk === undefined ? {} : { chunk: options.chunk, stream: streamOf(options.stream) }),
     ...(options.collect === undefined ? {} : { collect: options.collect as false | CollectChunk }),
     ...(options.useStatic === undefined ? {} : { useStatic: options.useStatic }),
     ...(options.key === undefined ? {} : { key: options.key }),
@@ -151,6 +179,7 @@ type PolicyOptions = Pick<
 > & {
   /** Of a policy from a client: a definition has no mode of its own. */
   readonly streaming?: StreamingMode | undefined;
+  readonly stream?: Defaulted<StreamPolicy> | undefined;
 };
 
 function policyOf(name: string, options: PolicyOptions): JobPolicy {
@@ -161,8 +190,14 @@ function policyOf(name: string, options: PolicyOptions): JobPolicy {
     leaseMs: options.leaseMs ?? 30_000,
     limits: Object.freeze(withDefaults(DEFAULT_LIMITS, options.limits)),
     keep: Object.freeze(withDefaults(DEFAULT_KEEP, options.keep)),
-    ...(options.streaming === undefined ? {} : { streaming: options.streaming }),
+    ...(options.streaming === undefined
+      ? {}
+      : { streaming: options.streaming, stream: streamOf(options.stream) }),
   });
+}
+
+function streamOf(given: Defaulted<StreamPolicy> | undefined): StreamPolicy {
+  return Object.freeze(withDefaults(DEFAULT_STREAM, given));
 }
 
 /** Whether it was made by `defineJob`, in this copy of the package or another. */

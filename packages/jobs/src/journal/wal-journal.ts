@@ -6,7 +6,6 @@ import {
   type Fold,
   type Log,
   type LogCondition,
-  type LogWatcher,
   openLog,
   WalActor,
   WalContentError,
@@ -18,7 +17,7 @@ import type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
 import { StoredPayload } from '../job/stored-payload.js';
 import { LedgerVersionError, LogDiskTooSmallError } from '../jobs-error.js';
 import { formatProblem } from '../ledger/ledger-format.js';
-import type { Journal, JournalOwner, JournalReader, OpenJournal } from './journal.js';
+import type { Journal, JournalOwner, JournalReader, JournalWatcher, OpenJournal } from './journal.js';
 import { diskBytes } from './node-disk-size.js';
 
 /** More than any entry of a leader: a payload at its limit, or a whole batch, with its framing. */
@@ -85,6 +84,8 @@ class WalJournal implements Journal {
   private readonly log: Log;
   private readonly ref: Ref<WalProtocol>;
   private readonly owner: JournalOwner;
+  readonly level = 'fsync';
+  readonly entryBytesMax = ENTRY_BYTES_MAX;
   readonly condition: LogCondition;
   readonly payloads: PayloadStore;
 
@@ -96,7 +97,8 @@ class WalJournal implements Journal {
     this.payloads = payloadStore(log);
   }
 
-  watch(watcher: LogWatcher): void {
+  /** A file log is looked at by `isOwner`, so it never reports a loss. */
+  watch(watcher: JournalWatcher): void {
     this.ref.tell.watch(watcher);
   }
 

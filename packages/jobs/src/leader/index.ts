@@ -2,6 +2,7 @@
 export { jobId } from '../job/job-id.js';
 export type { Payload } from '../job/payload.js';
 export { payloadText } from '../job/payload.js';
+export type { TraceContext } from '../job/trace-context.js';
 export {
   JobDefinitionError,
   JobsError,

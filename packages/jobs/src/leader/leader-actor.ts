@@ -132,6 +132,9 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     logChanged(ctx, condition) {
       ctx.state.leader.logChanged(condition);
     },
+    logLost(ctx, error) {
+      ctx.state.leader.logLost(error);
+    },
     overview: (ctx) => ctx.state.leader.overview(),
     payloads: (ctx) => ctx.state.leader.payloads,
     drain(ctx) {

@@ -70,6 +70,8 @@ export interface LeaderProtocol extends PeerMessages {
   durable(written: DurableWrite): void;
   /** The disk is low, slow or well again, or a figure of the log has changed. */
   logChanged(condition: LogCondition): void;
+  /** The log has another leader. */
+  logLost(error: Error): void;
   overview(): LeaderOverview;
   payloads(): PayloadStore | undefined;
   /** Refuses new work from now on. */

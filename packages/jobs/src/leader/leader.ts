@@ -1,7 +1,7 @@
 import type { LogCondition } from '@troupe/wal';
 import { Ring } from '../collections/ring.js';
 import type { PayloadStore } from '../job/payload-store.js';
-import { JournalFailedError } from '../jobs-error.js';
+import { JournalDeposedError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
 import type { Journal } from '../journal/journal.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
@@ -22,7 +22,7 @@ import { LeaseWatch } from './dispatch/lease-watch.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-context.js';
 import type { LeaderEffects } from './leader-effects.js';
-import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
+import { type LeaderLimits, type LeaderTimes, RECORD_BYTES_MAX } from './options/leader-limits.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { MessageSlices } from './sessions/message-slices.js';
@@ -37,6 +37,8 @@ import { UncommittedJobs } from './submit/uncommitted-jobs.js';
 /** No turn does more of these than a few milliseconds take. */
 const TASKS_PER_TURN = 2_048;
 const RESTORED_PER_TURN = 8_192;
+/** Numbers, times, keys and failures beside the payload of a record. */
+const ENTRY_FRAMING_BYTES = 512 * 1024;
 
 export interface LeaderSetup {
   readonly ledger: LeaderLedger;
@@ -70,6 +72,7 @@ export class Leader implements LeaderContext {
   leaseTime = 0;
   draining = false;
   readonly journal: Journal;
+  readonly recordBytesMax: number;
   private log: LogCondition;
   private readonly replayMs: number;
   private readonly journalWriter: JournalWriter<Session>;
@@ -102,6 +105,7 @@ export class Leader implements LeaderContext {
   constructor(setup: LeaderSetup) {
     this.ledger = setup.ledger;
     this.journal = setup.journal;
+    this.recordBytesMax = Math.min(RECORD_BYTES_MAX, setup.journal.entryBytesMax - ENTRY_FRAMING_BYTES);
     this.log = setup.journal.condition;
     this.replayMs = setup.replayMs;
     this.limits = setup.limits;
@@ -216,6 +220,11 @@ export class Leader implements LeaderContext {
     this.log = condition;
   }
 
+  /** The log has another leader: nothing more is answered. */
+  logLost(error: Error): void {
+    this.fail(error);
+  }
+
   overview(): LeaderOverview {
     return this.admin.overview();
   }
@@ -255,6 +264,10 @@ export class Leader implements LeaderContext {
 
   whenApplied(run: () => void): void {
     this.applyTasks.push(run);
+  }
+
+  chunkCount(job: LeaderJob): number | undefined {
+    return this.streams.countOf(job);
   }
 
   markDirty(session: Session): void {
@@ -314,6 +327,7 @@ export class Leader implements LeaderContext {
     for (let left = TASKS_PER_TURN; left > 0 && this.readyTasks.size > 0; left -= 1)
       this.readyTasks.shift()?.();
     this.slices.step();
+    for (const lease of this.streams.takeUnread()) this.leaseWatch.failUnread(lease);
     const isMore = this.dispatcher.dispatch() || this.readyTasks.size > 0 || this.slices.size > 0;
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.clock.now());
@@ -393,7 +407,7 @@ export class Leader implements LeaderContext {
   /** Whether the state here is that of the log. If not, the leader ends as after a failed append. */
   private isOwner(): boolean {
     if (this.journal.isOwner()) return true;
-    this.fail(new JournalFailedError('another process has opened it'));
+    this.fail(new JournalDeposedError('another process has opened it'));
     return false;
   }
 

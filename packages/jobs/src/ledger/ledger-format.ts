@@ -8,8 +8,10 @@ export type LedgerFormat = ContentFormat;
 export const LEDGER_FORMAT: LedgerFormat = { name: 'troupe-ledger', major: 1, minor: 0, since: '0.1.0' };
 
 /** Throws for a journal that this version cannot read. `found` undefined: it states no format. */
-export function assertLedgerReadable(found: LedgerFormat | undefined): void {
-  const { name, major, minor } = LEDGER_FORMAT;
+export function assertLedgerReadable(
+  found: LedgerFormat | undefined,
+  { name, major, minor }: LedgerFormat = LEDGER_FORMAT,
+): void {
   if (found?.name !== name || found.major !== major || found.minor > minor)
     throw new LedgerVersionError(formatProblem(found));
 }

@@ -1,5 +1,6 @@
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
 
 /** The first record of a folder. `tag` is in every job id of it. */
@@ -45,6 +46,8 @@ export interface Submission {
   readonly dueAt: number;
   readonly key: string;
   readonly payload: Payload;
+  /** Optional: absent in a log of a version without it. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** `low`: the producer has received every receipt up to this number. */
@@ -74,7 +77,15 @@ export interface AssignRecord {
   readonly worker: string;
 }
 
-export interface AckRecord {
+/** Optional fields of the end of an attempt that streamed. */
+interface StreamEndFields {
+  /** The number of its chunks. Absent: it did not stream, or leader and worker have both ended. */
+  readonly chunks?: number | undefined;
+  /** JSON of what its handler set by `trailer`. */
+  readonly metadata?: string | undefined;
+}
+
+export interface AckRecord extends StreamEndFields {
   readonly type: 'ack';
   readonly at: number;
   readonly job: number;
@@ -84,7 +95,7 @@ export interface AckRecord {
 
 export type RequeueType = 'retry' | 'timeout_requeue' | 'worker_down_requeue' | 'release';
 
-export interface RequeueRecord {
+export interface RequeueRecord extends StreamEndFields {
   readonly type: RequeueType;
   readonly at: number;
   readonly job: number;
@@ -95,7 +106,7 @@ export interface RequeueRecord {
 
 export type DeadReason = 'failed' | 'final' | 'timed-out' | 'quarantined' | 'payload-lost';
 
-export interface DeadRecord {
+export interface DeadRecord extends StreamEndFields {
   readonly type: 'dlq';
   readonly at: number;
   readonly job: number;
@@ -110,7 +121,7 @@ interface RequestedRecord {
   readonly by?: string | undefined;
 }
 
-export interface CancelRecord extends RequestedRecord {
+export interface CancelRecord extends RequestedRecord, StreamEndFields {
   readonly type: 'cancel';
   readonly at: number;
   readonly job: number;

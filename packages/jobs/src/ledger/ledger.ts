@@ -1,5 +1,6 @@
 import { TimedHeap } from '../collections/timed-heap.js';
 import { payloadHash } from '../job/payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import { IdentityUsages } from './identity-usage.js';
 import { Job, type JobEnd, type JobState, type OwnerState } from './jobs/job.js';
@@ -60,6 +61,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly policies = new Map<number, StoredPolicy>();
   readonly producers = new Map<number, Producer>();
   readonly keys = new KeyWindow();
+  /** Of queued, running and dead jobs that were submitted with one. Apart from the jobs: most have none. */
+  readonly traces = new Map<number, TraceContext>();
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
   /** Numbers of done and cancelled jobs, by the end of their retention. */
   readonly ended = new TimedHeap();
@@ -138,7 +141,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
   }
 
   private enqueue(
-    { job: no, policy: policyNo, key, payload, dueAt }: Submission,
+    { job: no, policy: policyNo, key, payload, dueAt, trace }: Submission,
     producerNo: number,
     seq: number,
     low: number,
@@ -155,6 +158,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.accepted += 1;
     this.counts.queued += 1;
     this.addLive(job);
+    if (trace !== undefined) this.traces.set(no, trace);
     if (seq !== 0) this.addSubmit(producerNo, seq, no, low, at);
     if (key === '') return job;
     this.keys.add({
@@ -174,12 +178,15 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.setState(job, 'running');
     job.attempt = record.attempt;
     job.worker = record.worker;
+    job.chunks = undefined;
     return job;
   }
 
   private ack(record: AckRecord): Job<State> {
     const job = this.expectAttempt(record);
-    this.finish(job, 'done', { at: record.at, result: record.result, reason: '', failure: undefined });
+    job.chunks = record.chunks;
+    const end = { at: record.at, result: record.result, reason: '', failure: undefined };
+    this.finish(job, 'done', withMetadata(end, record));
     return job;
   }
 
@@ -188,6 +195,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (record.type === 'worker_down_requeue') job.crashes += 1;
     else if (record.type !== 'release') job.failures += 1;
     if (record.failure !== undefined) job.failure = record.failure;
+    job.chunks = record.chunks;
     job.worker = '';
     job.dueAt = record.dueAt;
     this.setState(job, 'queued');
@@ -202,7 +210,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     job.worker = '';
     this.setState(job, 'dead');
     this.removeLive(job);
-    this.recordEnd(job, { at: record.at, result: undefined, reason: record.reason, failure: job.failure });
+    job.chunks = record.chunks;
+    const end = { at: record.at, result: undefined, reason: record.reason, failure: job.failure };
+    this.recordEnd(job, withMetadata(end, record));
     return job;
   }
 
@@ -211,6 +221,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (job === undefined || (job.state !== 'queued' && job.state !== 'running')) {
       throw new LedgerCorruptError(`job ${record.job}: cancelled while ${job?.state ?? 'unknown'}`);
     }
+    if (record.chunks !== undefined) job.chunks = record.chunks;
     this.finish(job, 'cancelled', {
       at: record.at,
       result: undefined,
@@ -246,6 +257,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.setState(job, state);
     this.removeLive(job);
     job.payload = '';
+    this.dropTrace(job.no);
     job.failure = undefined;
     job.worker = '';
     this.recordEnd(job, end);
@@ -341,6 +353,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     const { policy, state, client, key } = template;
     // A dead letter has no template but itself.
     if (state === 'dead') this.removeDead(template);
+    this.dropTrace(no);
     this.jobs.remove(no);
     policy.jobs -= 1;
     this.counts[state] -= 1;
@@ -348,6 +361,14 @@ export class Ledger<State extends OwnerState = OwnerState> {
     // The key of a done job stays, so that it is not done again; a job without a result may be submitted anew
     // (ADR 0408).
     if (key !== '' && state !== 'done') this.keys.free(windowKey(client, policy.exec, key), no);
+  }
+
+  traceOf(no: number): TraceContext | undefined {
+    return this.traces.size === 0 ? undefined : this.traces.get(no);
+  }
+
+  private dropTrace(no: number): void {
+    if (this.traces.size > 0) this.traces.delete(no);
   }
 
   /** A queued or running job. Also for jobs from a snapshot. */
@@ -418,4 +439,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     }
     return job;
   }
+}
+
+/** An end without metadata has no such property. */
+function withMetadata(end: JobEnd, { metadata }: { readonly metadata?: string | undefined }): JobEnd {
+  return metadata === undefined ? end : { ...end, metadata };
 }

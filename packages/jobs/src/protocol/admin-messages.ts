@@ -32,6 +32,7 @@ export interface JobView {
   readonly group: string;
   /** The submitter: identity and name. */
   readonly client: string;
+  /** Where it is in its life. */
   readonly state: JobState;
   /** The number of its last attempt; 0 before the first. */
   readonly attempt: number;
@@ -67,6 +68,7 @@ export type WorkerLiveness = 'alive' | 'blocked' | 'gone';
 export interface WorkerView {
   /** Identity and name. */
   readonly worker: string;
+  /** Whether its process and its event loop are alive. */
   readonly liveness: WorkerLiveness;
   /** How long its event loop has been blocked; 0 unless it is. */
   readonly blockedMs: number;
@@ -74,9 +76,11 @@ export interface WorkerView {
   readonly running: number;
   /** Handlers that still run although a time limit, a cancel or a fence ended their attempt. */
   readonly overrun: number;
+  /** Jobs that it would take now, beside those it has. */
   readonly credit: number;
   /** Attempts it runs at once. */
   readonly slots: number;
+  /** The share of one processor that its process uses, 0 to 1. */
   readonly cpu: number;
   /** The delay of its event loop. */
   readonly lagMs: number;
@@ -97,13 +101,17 @@ export type LeaderTable =
   | 'resultBytes';
 
 export interface TableUse {
+  /** How much of it is used. */
   readonly used: number;
+  /** The limit. */
   readonly max: number;
 }
 
 /** The part of a table that one identity uses, and its quota. */
 export interface QuotaUse extends TableUse {
+  /** The identity. */
   readonly identity: string;
+  /** The table. */
   readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes'>;
 }
 
@@ -135,9 +143,11 @@ export interface LeaderOverview {
   readonly counts: Readonly<Record<JobState, number>>;
   /** Jobs accepted in all. */
   readonly accepted: number;
+  /** Ended jobs whose retention is over. */
   readonly dropped: number;
   /** Queued jobs that are not due yet. */
   readonly delayed: number;
+  /** Payloads of the queued and running jobs. */
   readonly liveBytes: number;
   /** Idempotency keys within their window. */
   readonly keys: number;

@@ -1,8 +1,9 @@
 import type { Payload } from '../job/payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
 import type { ProtocolOffer } from './job-protocol.js';
 import type { SessionMessage } from './session-messages.js';
-import type { StreamChunks, StreamWindow } from './stream-messages.js';
+import type { HeldStream, StreamChunks, StreamWindow } from './stream-messages.js';
 
 /** Names one attempt of one job: the fence on everything that a worker reports. */
 export interface AttemptRef {
@@ -31,6 +32,8 @@ export interface WorkerHello extends ProtocolOffer {
   readonly runners?: readonly RunnerOffer[] | undefined;
   /** Attempts it still holds, running or ended and not yet acknowledged. */
   readonly held: readonly AttemptRef[];
+  /** The streams among them. Absent: none. */
+  readonly streams?: readonly HeldStream[] | undefined;
 }
 
 /** The first message of a worker's heartbeat connection, from another thread of the same process. */
@@ -79,15 +82,21 @@ export interface RunnerOffer extends RunnerUse {
   readonly execs: readonly string[];
 }
 
-export type AttemptEnd =
-  | { readonly outcome: 'ok'; readonly job: number; readonly attempt: number; readonly result: Payload }
-  | {
-      readonly outcome: 'failed' | 'final' | 'timed-out';
-      readonly job: number;
-      readonly attempt: number;
-      readonly failure: JobFailure;
-    }
-  | { readonly outcome: 'released'; readonly job: number; readonly attempt: number };
+/** The part of an end that only streams have. */
+export interface StreamEnd {
+  /** Chunks that have left the worker. Absent where it does not stream. */
+  readonly chunks?: number | undefined;
+  /** JSON of what the handler set by `trailer`. Absent: nothing. */
+  readonly metadata?: string | undefined;
+}
+
+export type AttemptEnd = AttemptRef &
+  StreamEnd &
+  (
+    | { readonly outcome: 'ok'; readonly result: Payload }
+    | { readonly outcome: 'failed' | 'final' | 'timed-out'; readonly failure: JobFailure }
+    | { readonly outcome: 'released' }
+  );
 
 export type WorkerMessage =
   /** Also the heartbeat that renews the leases of this session, whether or not an attempt ended. */
@@ -117,6 +126,11 @@ export interface Assignment extends AttemptRef {
   readonly outputBytes: number;
   /** Its chunks have readers. Absent: they are only collected. */
   readonly streaming?: boolean | undefined;
+  /** The attempt ends once the leader has acknowledged every chunk. */
+  readonly durable?: boolean | undefined;
+  /** Silence between the chunks of a generator. Absent: no limit. */
+  readonly silenceMs?: number | undefined;
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface AttemptAbort extends AttemptRef {

@@ -22,6 +22,7 @@ import {
   WORKER_CHECKS,
   type WorkerSettings,
 } from '../worker/worker-options.js';
+import type { WorkerTracing } from '../worker/worker-tracing.js';
 import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
 import { LeaderConnection } from './leader-connection.js';
 import type { RoleCodec } from './leader-session.js';
@@ -44,6 +45,8 @@ export interface StartWorkerOptions extends DialOptions, Defaulted<WorkerSetting
   readonly onRefused?: ((error: Error) => void) | undefined;
   /** Called for every result that came after its attempt had been taken away, for a log. */
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
+  /** Traces its attempts: `...jobTelemetry().worker` of @troupe/middleware. Default: none are traced. */
+  readonly tracing?: WorkerTracing | undefined;
 }
 
 const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag, onRefused: callback };
@@ -54,7 +57,7 @@ const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag, onRefus
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
   checkOptions('startWorker', options, KNOWN, ['address', 'name', 'handlers']);
-  const { name, onFailure, onStale, host = nodeHost } = options;
+  const { name, onFailure, onStale, tracing, host = nodeHost } = options;
   const placement = placeHandlers('startWorker', options, name, host);
   const { handlers, threads } = placement;
   const settings = settingsOf(options, threads?.count);
@@ -75,6 +78,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
       load: sharedLoad(),
       onFailure,
       onStale,
+      tracing,
       host,
       leader: {
         helloWorker: ({ hello, port }) => {

@@ -6,12 +6,11 @@ import {
   isDefinition,
   type JobDefinition,
 } from '../job/define-job.js';
+import type { TraceContext } from '../job/trace-context.js';
+import type { Trailer } from '../job/trailer.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
 import { poolRule, type RunnerPoolOptions, runnerName } from './runners/runner-plan.js';
-
-/** Metadata of the end of a stream: at most 4,096 bytes as JSON. */
-export type Trailer = Readonly<Record<string, string | number | boolean | null>>;
 
 /** A handler's second argument. Its methods may be taken out of it. */
 export interface AttemptContext<Loaded = unknown> {
@@ -23,6 +22,11 @@ export interface AttemptContext<Loaded = unknown> {
   readonly client: string;
   /** Fires when the job is cancelled, the lease is lost, the run time is over or the worker drains. */
   readonly signal: AbortSignal;
+  /**
+   * The trace context of this attempt on a worker with `tracing`, else the one that travelled with the job;
+   * for calls to other systems.
+   */
+  readonly trace: TraceContext | undefined;
   /** The value that `load` resolved with. */
   readonly loaded: Loaded;
   /** Adds metadata to the end of the stream; a later value of a name replaces the earlier one. */

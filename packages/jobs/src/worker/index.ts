@@ -9,6 +9,8 @@ export type {
   JobOptions,
 } from '../job/define-job.js';
 export { defineJob } from '../job/define-job.js';
+export type { TraceContext } from '../job/trace-context.js';
+export type { Trailer } from '../job/trailer.js';
 export type { AbortReason, JobFailure, SchemaIssue, SessionRefusalCode } from '../jobs-error.js';
 export {
   AttemptAbortedError,
@@ -35,9 +37,9 @@ export type {
   HandlerOptions,
   HandlerSetup,
   HandlerStream,
-  Trailer,
 } from './handler.js';
 export { handle } from './handler.js';
 export type { RunnerPoolOptions } from './runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';
+export type { AttemptTrace, AttemptView, WorkerTracing } from './worker-tracing.js';

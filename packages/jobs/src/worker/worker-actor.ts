@@ -8,7 +8,7 @@ import type { WorkerEffects } from './worker-effects.js';
 import { routeToWorker, type WorkerProtocol, type WorkerReceived } from './worker-protocol.js';
 
 export interface WorkerArgs
-  extends Pick<WorkerSetup, 'worker' | 'settings' | 'load' | 'onFailure' | 'onStale'> {
+  extends Pick<WorkerSetup, 'worker' | 'settings' | 'load' | 'onFailure' | 'onStale' | 'tracing'> {
   readonly handlers: CurrentHandlers;
   readonly host: Host;
   readonly leader: LeaderForWorkers;

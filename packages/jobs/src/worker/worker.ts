@@ -38,6 +38,7 @@ import { type ThreadedAttempts, ThreadedHandlers } from './threads/threaded-hand
 import type { WorkerEffects } from './worker-effects.js';
 import type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';
 import { WorkerReporter } from './worker-reporter.js';
+import type { WorkerTracing } from './worker-tracing.js';
 
 export interface WorkerSetup {
   readonly worker: string;
@@ -52,6 +53,7 @@ export interface WorkerSetup {
   readonly load: LoadMeter;
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
+  readonly tracing?: WorkerTracing | undefined;
 }
 
 export interface ThreadSetup {
@@ -127,7 +129,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       takeChunks: () => this.streams.take(),
       takeRunners: () => this.runners.takeChanges(),
     });
-    this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedRunTime(attempt));
+    this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedLimit(attempt));
     this.inline?.use(setup.handlers);
     this.threaded?.start();
   }
@@ -151,7 +153,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     const credit = this.slots.restart();
     const runners = this.runners.restartCredit();
     const offer = { protocol: JOB_PROTOCOL, features: JOB_FEATURES };
-    this.effects.open({ ...offer, worker, incarnation, execs, patterns, slots, credit, runners, held });
+    const streams = this.streams.held();
+    this.effects.open({ ...offer, worker, incarnation, execs, patterns, slots, credit, held, streams, runners });
   }
 
   disconnected(): void {
@@ -249,7 +252,10 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.slots.close();
     this.limits.cancel();
     this.queue.clear();
-    for (const attempt of this.attempts.values()) this.signalAbort(attempt, 'draining');
+    for (const attempt of this.attempts.values()) {
+      this.signalAbort(attempt, 'draining');
+      endTrace(attempt, released(attempt));
+    }
     this.handlers.stop();
   }
 
@@ -313,14 +319,25 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   }
 
   private begin(attempt: Attempt, now: number): void {
-    attempt.begin(now);
+    attempt.begin(now, this.setup.clock);
     this.slots.begin();
     if (attempt.stream !== undefined) this.streams.add(attempt.stream);
-    const isRunning = this.handlers.run(attempt, this.tag);
+    const { tracing } = this.setup;
+    const isRunning =
+      tracing === undefined ? this.handlers.run(attempt, this.tag) : this.runTraced(attempt, tracing);
     if (!isRunning) return;
     attempt.isUnderWay = true;
     this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
-    this.limits.watch(attempt.deadline);
+    this.limits.watch(attempt.nextCheckAt(attempt.since));
+  }
+
+  private runTraced(attempt: Attempt, tracing: WorkerTracing): boolean {
+    const { job, number, exec, client, trace } = attempt;
+    const view = { jobId: jobId(this.tag, job), job, attempt: number, exec, client, trace };
+    const traced = tracing.attempt(view);
+    attempt.traced = traced;
+    attempt.trace = traced.trace;
+    return traced.run(() => this.handlers.run(attempt, this.tag));
   }
 
   /** A handler that was called has ended: now, or after the promise it returned. */
@@ -347,20 +364,25 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   /** A handler that is under way keeps its slot until it ends, however its attempt ended. */
   private end(attempt: Attempt, end: AttemptEnd): void {
     attempt.isOver = true;
+    endTrace(attempt, end);
     attempt.stream?.close();
     const key = attemptKey(attempt.job, attempt.number);
     this.attempts.delete(key);
-    this.ended.set(key, end);
+    const { streamEnd } = attempt;
+    const reported = streamEnd === undefined ? end : { ...end, ...streamEnd };
+    this.ended.set(key, reported);
     if (end.outcome !== 'ok') this.reportFailure(attempt, end);
     // For an attempt that never began this is its wait: the worker was busy for so long.
     const tookMs = this.setup.clock.now() - attempt.since;
-    this.estimate.add(1, tookMs);
+    const isStream = attempt.stream !== undefined;
+    // A stream is never short, however soon it ends.
+    if (!isStream) this.estimate.add(1, tookMs);
     if (attempt.isUnderWay) this.slots.startOverrun();
     else {
       this.slots.release(attempt);
       this.runners.release(attempt, { isError: isRunnerSuspect(attempt, end) });
     }
-    this.reporter.add(end, tookMs);
+    this.reporter.add(reported, isStream ? 0 : tookMs);
     this.beginNext();
   }
 
@@ -386,12 +408,16 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   }
 
   /** The signal first; the attempt is over even if its handler ignores it. */
-  private exceedRunTime(attempt: Attempt): void {
+  private exceedLimit(attempt: Attempt): void {
     const runner = attempt.hasBegun ? undefined : this.runners.nameOf(attempt);
-    this.signalAbort(attempt, 'run-time');
+    const isSilent = attempt.deadline > this.setup.clock.now();
+    this.signalAbort(attempt, isSilent ? 'silence' : 'run-time');
     if (runner !== undefined) return this.end(attempt, runnerWaitExceeded(attempt, runner));
-    const message = `still running after ${attempt.runMs} ms`;
-    this.end(attempt, failed(attempt, 'timed-out', { name: 'RunTimeExceeded', message }));
+    const name = isSilent ? 'SilenceExceeded' : 'RunTimeExceeded';
+    const message = isSilent
+      ? `no chunk for ${attempt.silenceMs} ms`
+      : `still running after ${attempt.runMs} ms`;
+    this.end(attempt, failed(attempt, 'timed-out', { name, message }));
   }
 
   private abort({ job, attempt: number, reason, detail }: AttemptAbort): void {
@@ -445,7 +471,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   /** An attempt that was taken away or released did not fail here. */
   private reportFailure(attempt: Attempt, end: AttemptEnd): void {
     const { onFailure } = this.setup;
-    const wasTaken = attempt.aborted !== undefined && attempt.aborted !== 'run-time';
+    const wasTaken =
+      attempt.aborted === 'cancelled' || attempt.aborted === 'fenced' || attempt.aborted === 'draining';
     if (onFailure === undefined || wasTaken || end.outcome === 'ok' || end.outcome === 'released') return;
     const { job, exec, number } = attempt;
     const { outcome, failure } = end;
@@ -471,4 +498,9 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     if (end.outcome === 'ok') this.setup.onStale?.({ jobId: jobId(this.tag, job), attempt });
     if (this.held === 0) this.whenEmpty?.();
   }
+}
+
+function endTrace(attempt: Attempt, end: AttemptEnd): void {
+  attempt.traced?.ended(end);
+  attempt.traced = undefined;
 }

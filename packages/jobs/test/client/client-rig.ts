@@ -21,7 +21,7 @@ export class ClientRig {
         open: () => undefined,
         write: (message) => void this.sent.push(message),
         requestSession: () => undefined,
-        welcomed: (tag, payloadBytesMax) => table.welcomed(tag, payloadBytesMax),
+        welcomed: (welcome) => table.welcomed(welcome),
         received: (call, receipt) => table.received(call, receipt),
         jobEnded: (call, outcome) => table.jobEnded(call, outcome),
         streamed: (reader, items) => readers.streamed(reader, items),

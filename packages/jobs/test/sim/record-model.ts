@@ -91,6 +91,8 @@ export class RecordModel {
           if (readTo < durableLsn)
             this.problems.push(`a leader starts with record ${readTo}, ${durableLsn} was durable`);
           done(null, {
+            level: journal.level,
+            entryBytesMax: journal.entryBytesMax,
             condition: journal.condition,
             watch: (watcher) => journal.watch(watcher),
             payloads: journal.payloads,

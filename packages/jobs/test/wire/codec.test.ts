@@ -82,18 +82,27 @@ const outcome: fc.Arbitrary<JobOutcome> = rec({
   result: fc.option(payload, { nil: undefined }),
   reason: fc.string(),
   failure: fc.option(failure, { nil: undefined }),
-});
+}).chain((one) => fc.constantFrom(one, { ...one, metadata: '{"words":2}' }));
 const run = rec({ job: number, attempt: number, count: number });
-const end: fc.Arbitrary<AttemptEnd> = fc.oneof(
-  rec({ outcome: fc.constant('ok' as const), job: number, attempt: number, result: payload }),
-  rec({
-    outcome: fc.constantFrom('failed' as const, 'final' as const, 'timed-out' as const),
-    job: number,
-    attempt: number,
-    failure,
-  }),
-  rec({ outcome: fc.constant('released' as const), job: number, attempt: number }),
-);
+const end: fc.Arbitrary<AttemptEnd> = fc
+  .oneof(
+    rec({ outcome: fc.constant('ok' as const), job: number, attempt: number, result: payload }),
+    rec({
+      outcome: fc.constantFrom('failed' as const, 'final' as const, 'timed-out' as const),
+      job: number,
+      attempt: number,
+      failure,
+    }),
+    rec({ outcome: fc.constant('released' as const), job: number, attempt: number }),
+  )
+  .chain((one) =>
+    fc.constantFrom(
+      one,
+      { ...one, chunks: 7 },
+      { ...one, metadata: '{}' },
+      { ...one, chunks: 0, metadata: '{}' },
+    ),
+  );
 const credit = rec({ jobs: number, bytes: number });
 const assignment: fc.Arbitrary<Assignment> = rec({
   job: number,
@@ -104,7 +113,13 @@ const assignment: fc.Arbitrary<Assignment> = rec({
   runMs: fc.constantFrom(1, 600_000),
   outputBytes: fc.constant(1_048_576),
   streaming: fc.boolean(),
-});
+}).chain((one) =>
+  fc.constantFrom(
+    one,
+    { ...one, durable: true, silenceMs: undefined },
+    { ...one, durable: false, silenceMs: 5_000 },
+  ),
+);
 
 codec('messages of a client round-trip', () => {
   const messages: fc.Arbitrary<ClientMessage> = fc.oneof(
@@ -118,7 +133,13 @@ codec('messages of a client round-trip', () => {
       offset: number,
       window: number,
     }),
-    rec({ kind: fc.constant('stream_consumed' as const), reader: number, attempt: number, offset: number }),
+    rec({
+      kind: fc.constant('stream_consumed' as const),
+      items: fc.array(rec({ reader: number, attempt: number, offset: number }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    }),
     rec({ kind: fc.constant('stop_stream' as const), reader: number }),
     fc.constant({ kind: 'heartbeat' as const }),
     fc.constant({ kind: 'close' as const }),
@@ -164,7 +185,12 @@ codec('messages to a client round-trip', () => {
       kind: fc.constant('stream_items' as const),
       reader: number,
       items: fc.tuple(
-        rec({ kind: fc.constant('data' as const), attempt: number, offset: number, chunk: fc.constant('1') }),
+        rec({
+          kind: fc.constant('data' as const),
+          attempt: number,
+          first: number,
+          chunks: fc.array(fc.constantFrom('1', '"two"'), { minLength: 1, maxLength: 3 }),
+        }),
         rec({ kind: fc.constant('reset' as const), attempt: number }),
         rec({
           kind: fc.constant('gap' as const),
@@ -172,7 +198,11 @@ codec('messages to a client round-trip', () => {
           from: number,
           to: fc.constantFrom(undefined, 0, 7),
         }),
-        rec({ kind: fc.constant('refused' as const), problem: fc.string({ maxLength: 20 }) }),
+        rec({
+          kind: fc.constant('refused' as const),
+          status: fc.constantFrom('FAILED_PRECONDITION' as const, 'INVALID_ARGUMENT' as const),
+          problem: fc.string({ maxLength: 20 }),
+        }),
         rec({
           kind: fc.constant('end' as const),
           streaming: fc.constantFrom('response' as const, 'internal' as const),
@@ -281,6 +311,9 @@ codec('messages of and to a worker round-trip', () => {
   assert.equal(read?.kind === 'report' ? read.runners : undefined, [runner]);
   const [withToken] = framesOf(encodeWorkerHello, { ...hello, heartbeatToken: 'token' });
   assert.is(readWorkerHello(new WireReader(withToken?.bytes ?? Buffer.alloc(0))).heartbeatToken, 'token');
+  const streams = [{ job: 7, attempt: 2, first: 300, next: 400 }];
+  const [withStreams] = framesOf(encodeWorkerHello, { ...hello, streams });
+  assert.equal(readWorkerHello(new WireReader(withStreams?.bytes ?? Buffer.alloc(0))).streams, streams);
 });
 
 codec('a heartbeat hello and a blocked-loop report round-trip', () => {

@@ -67,23 +67,24 @@ function* open(settings: LogSettings): Coroutine<Log> {
 }
 
 /**
- * Before the lock, so that a directory of another version stays byte for byte as it is. A damaged STORE is
- * reported by the steps that follow, which look again.
+ * Before the lock, so that a directory of another version stays byte for byte as it is. A damaged STORE and a
+ * directory that cannot be used are reported by the steps that follow, which look again.
  */
 function* checkVersions({ storage, content }: LogSettings): Coroutine<void> {
-  const bytes = yield* call<number | undefined>((done) => storage.size('STORE', done));
-  if (bytes === undefined) return;
   try {
+    const bytes = yield* call<number | undefined>((done) => storage.size('STORE', done));
+    if (bytes === undefined) return;
     assertContentReadable(decodeStoreIdentity(yield* readFile(storage, 'STORE')).content, content);
   } catch (error) {
-    if (!(error instanceof WalCorruptError)) throw error;
+    if (error instanceof WalError && !(error instanceof WalCorruptError)) throw error;
   }
 }
 
-function* checkFileSystem({ storage, allowNetworkFs }: LogSettings): Coroutine<void> {
-  if (allowNetworkFs) return;
-  const name = yield* call<string | undefined>((done) => storage.networkFileSystem(done));
-  if (name !== undefined) throw new WalNetworkError(name);
+function* checkFileSystem({ storage, allowNetworkFs, onEvent }: LogSettings): Coroutine<void> {
+  const fileSystem = yield* call<string | undefined>((done) => storage.networkFileSystem(done));
+  if (fileSystem === undefined) return;
+  if (!allowNetworkFs) throw new WalNetworkError(fileSystem);
+  onEvent({ kind: 'network-file-system', fileSystem });
 }
 
 /** Removes the unfinished blobs of a dead process. True if there are others. */

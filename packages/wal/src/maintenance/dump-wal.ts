@@ -5,6 +5,7 @@ import type { BlobRef } from '../blob/blob-ref.js';
 import { codecOf } from '../codec/codec-lookup.js';
 import { positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { segmentName } from '../format/segment-header.js';
+import { integer } from '../option-check.js';
 import { readManifest } from '../recovery/find-store.js';
 import { visitBatch } from '../recovery/replay-segments.js';
 import { type ScannedBatch, type SegmentTail, scanSegment } from '../recovery/scan-segment.js';
@@ -51,7 +52,8 @@ export function* dump(
   options: DumpOptions = {},
 ): Coroutine<void> {
   const manifest = yield* readManifest(storage);
-  const range = { from: options.from ?? 1, to: options.to ?? Number.MAX_SAFE_INTEGER };
+  const from = integer('from', options.from ?? 1, 0);
+  const range = { from, to: integer('to', options.to ?? Number.MAX_SAFE_INTEGER, 0) };
   let position = manifest.start;
   for (const [index, entry] of manifest.segments.entries()) {
     position = positionBefore(manifest, index) ?? position;

@@ -194,7 +194,7 @@ export class ClientMachine {
     this.tag = message.tag;
     this.window.aheadMax = message.outstandingMax;
     this.window.outstandingMax = Math.min(message.outstandingMax, message.inFlightMax ?? Infinity);
-    this.effects.welcomed(message.tag, message.payloadBytesMax);
+    this.effects.welcomed(message);
     // A new session knows no definition yet.
     this.refusedRefs.clear();
     for (const ref of this.policies.keys()) this.repeatDefinition(ref);

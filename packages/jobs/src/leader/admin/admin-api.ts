@@ -1,3 +1,4 @@
+import type { CancelRecord } from '../../ledger/ledger-record.js';
 import type {
   AdminAnswer,
   AdminRequest,
@@ -24,6 +25,7 @@ const FORBIDDEN: AdminAnswer = { kind: 'forbidden', needed: 'observe on leader.o
  */
 export class AdminApi {
   private readonly context: LeaderParts<
+    | 'chunkCount'
     | 'diskLow'
     | 'diskSlow'
     | 'draining'
@@ -91,14 +93,15 @@ export class AdminApi {
     if (job.end !== undefined) return this.answer(session, call, { kind: 'cancelled', state: job.state });
     job.pending = true;
     const text = reason.slice(0, REASON_CHARS_MAX);
-    const record = {
+    const chunks = this.context.chunkCount(job);
+    const record: CancelRecord = {
       type: 'cancel',
       at: this.context.recordTime,
       job: no,
       reason: text,
       by: session.client,
-    } as const;
-    this.context.stage(record, session, call);
+    };
+    this.context.stage(chunks === undefined ? record : { ...record, chunks }, session, call);
   }
 
   answer(session: ClientSession, call: number, answer: AdminAnswer): void {

@@ -113,7 +113,9 @@ export class CommitEffects {
       const job = ledger.jobs.get(no);
       if (job === undefined) continue;
       job.pending = false;
-      if (job.state === 'queued') queues.add(job, this.context.recordTime);
+      if (job.state !== 'queued') continue;
+      this.parts.streams.redriven(job);
+      queues.add(job, this.context.recordTime);
     }
     this.parts.admin.answer(session, call, { kind: 'count', count: record.jobs.length });
   }

@@ -1,15 +1,14 @@
 // Hot path: one journal append per turn, no promise, no object per record beyond the record itself.
 
 import { Ring } from '../../collections/ring.js';
-import { JournalFailedError } from '../../jobs-error.js';
+import { JournalDeposedError, JournalFailedError } from '../../jobs-error.js';
 import type { LedgerRecord } from '../../ledger/ledger-record.js';
 import type { LeaderEffects } from '../leader-effects.js';
+import { TURN_JOBS_MAX } from '../options/leader-limits.js';
 import { RecordBatch } from './record-batch.js';
 
 /** More batches than this at the journal gain nothing: it writes one at a time and joins those that wait. */
 const JOURNAL_BATCHES_MAX = 8;
-/** Jobs that the records of one batch change. */
-const BATCH_CHANGES_MAX = 4_096;
 
 /**
  * The middle of validate → **append → durable** → apply → act. The records of a turn are appended as the turn
@@ -46,11 +45,12 @@ export class JournalWriter<From> {
 
   stage(record: LedgerRecord, from: From | undefined, tag: number): void {
     // A batch is applied in one go when it is durable, so it must not hold too much.
-    if (this.filling.changes >= BATCH_CHANGES_MAX) {
+    const changes = 'jobs' in record ? record.jobs.length : 1;
+    if (this.filling.size > 0 && this.filling.changes + changes > TURN_JOBS_MAX) {
       this.full.push(this.filling);
       this.filling = this.spare.pop() ?? new RecordBatch();
     }
-    this.filling.add(record, from, tag);
+    this.filling.add(record, changes, from, tag);
   }
 
   flush(now: number): void {
@@ -74,7 +74,8 @@ export class JournalWriter<From> {
     if (this.failed || batch === undefined) return;
     if (error !== null) {
       this.failed = true;
-      this.onFatal(new JournalFailedError(error.message, { cause: error }));
+      const isDeposed = error instanceof JournalDeposedError;
+      this.onFatal(isDeposed ? error : new JournalFailedError(error.message, { cause: error }));
       return;
     }
     this.lsn = firstLsn + batch.entryCount - 1;

@@ -33,7 +33,8 @@ export class RecordBatch<From> {
     return this.entryEndBytes.length;
   }
 
-  add(record: LedgerRecord, from: From | undefined, tag: number): void {
+  /** `changes`: the jobs that the record changes. */
+  add(record: LedgerRecord, changes: number, from: From | undefined, tag: number): void {
     if (record.type === 'enqueue' && record.payload instanceof StoredPayload) this.addStored(record.payload);
     encodeRecord(record, this.writer);
     const { size } = this;
@@ -41,7 +42,7 @@ export class RecordBatch<From> {
     this.sources[size] = from;
     this.tags[size] = tag;
     this.size = size + 1;
-    this.changes += 'jobs' in record ? record.jobs.length : 1;
+    this.changes += changes;
     if (this.writer.length - this.entryStart >= ENTRY_BYTES) this.endEntry();
   }
 

@@ -1,8 +1,10 @@
 // Hot path: `assign`, `assigned`, `report` and `endLease` run once per attempt.
 import { boundedFailure } from '../../job/job-failure.js';
 import { retryDelayMs } from '../../job/retry-policy.js';
+import { TRAILER_BYTES_MAX } from '../../job/trailer.js';
 import type { JobFailure } from '../../jobs-error.js';
 import type {
+  AckRecord,
   AssignRecord,
   DeadReason,
   DeadRecord,
@@ -10,9 +12,8 @@ import type {
   RequeueType,
 } from '../../ledger/ledger-record.js';
 import type { LostPayload } from '../../protocol/leader-interface.js';
-import type { AttemptEnd, AttemptRef } from '../../protocol/worker-messages.js';
+import type { AttemptEnd, AttemptRef, StreamEnd } from '../../protocol/worker-messages.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import type { ExecQueue } from './exec-queue.js';
 import { Lease } from './lease.js';
@@ -23,6 +24,7 @@ type EndCause = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'pay
 /** Attempts: assigned to workers, ended by them, taken back from them. */
 export class AttemptLifecycle {
   private readonly context: LeaderParts<
+    | 'chunkCount'
     | 'clock'
     | 'fleet'
     | 'leaseTime'
@@ -30,6 +32,7 @@ export class AttemptLifecycle {
     | 'markDirty'
     | 'observe'
     | 'queues'
+    | 'recordBytesMax'
     | 'recordTime'
     | 'stage'
     | 'uncommitted'
@@ -89,6 +92,7 @@ export class AttemptLifecycle {
       return;
     }
     const { policy } = job;
+    const trace = this.context.ledger.traceOf(job.no);
     session.assign({
       job: job.no,
       attempt: record.attempt,
@@ -98,11 +102,14 @@ export class AttemptLifecycle {
       runMs: policy.limits.runMs,
       outputBytes: policy.limits.outputBytes,
       streaming: policy.streaming !== undefined,
+      durable: policy.stream?.durable,
+      silenceMs: policy.limits.silenceMs,
+      trace,
     });
     this.context.markDirty(session);
     const waitedMs = record.at - Math.max(job.at, job.dueAt);
     const { attempt } = record;
-    this.context.observe?.({ kind: 'assigned', job: job.no, exec: policy.exec, attempt, waitedMs });
+    this.context.observe?.({ kind: 'assigned', job: job.no, exec: policy.exec, attempt, waitedMs, trace });
   }
 
   /** A worker reports the end of an attempt. Only the holder of the running attempt is believed. */
@@ -122,17 +129,18 @@ export class AttemptLifecycle {
       return;
     }
     if (end.outcome === 'ok') {
-      const bytesMax = Math.min(job.policy.limits.outputBytes, RECORD_BYTES_MAX);
+      const bytesMax = Math.min(job.policy.limits.outputBytes, this.context.recordBytesMax);
       if (end.result.length > bytesMax) {
         const message = `output of ${end.result.length} bytes, at most ${bytesMax}`;
         return this.stageEnd(lease, 'final', { name: 'OutputTooLarge', message });
       }
       job.pending = true;
       const { attempt, result } = end;
-      this.context.stage({ type: 'ack', at: this.context.recordTime, job: job.no, attempt, result }, session);
+      const record: AckRecord = { type: 'ack', at: this.context.recordTime, job: job.no, attempt, result };
+      this.context.stage(withStreamEnd(record, end), session);
       return;
     }
-    this.stageEnd(lease, end.outcome, end.outcome === 'released' ? undefined : end.failure);
+    this.stageEnd(lease, end.outcome, end.outcome === 'released' ? undefined : end.failure, end);
   }
 
   payloadLost(session: WorkerSession, { job: no, attempt, problem }: LostPayload): void {
@@ -148,10 +156,16 @@ export class AttemptLifecycle {
    * Ends a running attempt that did not succeed: one record puts the job back into its queue, or among the
    * dead letters.
    */
-  stageEnd(lease: Lease, cause: EndCause, failure: JobFailure | undefined): void {
+  stageEnd(
+    lease: Lease,
+    cause: EndCause,
+    failure: JobFailure | undefined,
+    end: StreamEnd = { chunks: this.context.chunkCount(lease.job) },
+  ): void {
     const { job } = lease;
     job.pending = true;
-    this.context.stage(this.endRecord(job, cause, failure && boundedFailure(failure)), lease.session);
+    const record = this.endRecord(job, cause, failure && boundedFailure(failure));
+    this.context.stage(withStreamEnd(record, end), lease.session);
   }
 
   /** The attempt has ended in the ledger: its lease ends, and its worker may forget it. */
@@ -238,4 +252,12 @@ export class AttemptLifecycle {
     this.context.observe?.({ kind: 'dead', job: job.no, exec: job.policy.exec, reason });
     return { type: 'dlq', at: this.context.recordTime, job: job.no, attempt: job.attempt, reason, failure };
   }
+}
+
+/** The fields of a stream; most attempts have none. */
+function withStreamEnd<T extends object>(record: T, { chunks, metadata }: StreamEnd): T & StreamEnd {
+  if (chunks === undefined && metadata === undefined) return record;
+  // A worker of this package refuses longer ones at its handler.
+  const isKept = metadata !== undefined && metadata.length <= TRAILER_BYTES_MAX;
+  return { ...record, ...(chunks === undefined ? {} : { chunks }), ...(isKept ? { metadata } : {}) };
 }

@@ -8,6 +8,13 @@ import type { QueueName } from './job-queues.js';
  */
 const COMPARED_MAX = 8;
 
+interface SlotNeed {
+  readonly needsSlot: boolean;
+}
+
+/** Short jobs may wait in the queue of their worker. */
+const ANY_PLACE: SlotNeed = { needsSlot: false };
+
 /** The workers, and among them those with credit. */
 export class Fleet {
   /** By worker and incarnation; lost workers in their grace period included. */
@@ -80,13 +87,13 @@ export class Fleet {
       this.batchLeft -= 1;
       return stickyWorker;
     }
-    this.stickyWorker = this.leastLoaded(queue, bytes);
+    this.stickyWorker = this.leastLoaded(queue, bytes, ANY_PLACE);
     if (this.stickyWorker !== undefined) this.batchLeft = this.stickyWorker.batchSize - 1;
     return this.stickyWorker;
   }
 
-  /** The best of the next few workers that can take this job. */
-  leastLoaded(queue: ExecQueue, bytes: number): WorkerSession | undefined {
+  /** The best of the next few workers that can take this job; with `needsSlot`, that can begin it now. */
+  leastLoaded(queue: ExecQueue, bytes: number, { needsSlot }: SlotNeed): WorkerSession | undefined {
     const count = this.withCredit.length;
     let best: WorkerSession | undefined;
     let bestScore = Number.POSITIVE_INFINITY;
@@ -94,7 +101,7 @@ export class Fleet {
     for (let i = 0; i < count && compared < COMPARED_MAX; i += 1) {
       this.cursor = this.cursor + 1 < count ? this.cursor + 1 : 0;
       const session = this.withCredit[this.cursor] as WorkerSession;
-      if (!session.takes(queue, bytes)) continue;
+      if (!session.takes(queue, bytes) || (needsSlot && !session.hasFreeSlot)) continue;
       compared += 1;
       const score = session.loadScore;
       if (score >= bestScore) continue;

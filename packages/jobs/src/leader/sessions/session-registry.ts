@@ -31,7 +31,16 @@ const PATTERNS_MAX = 256;
 /** Opens and closes sessions, and handles every message of theirs that is not a submit. */
 export class SessionRegistry {
   private readonly context: LeaderParts<
-    'fleet' | 'leaseTime' | 'ledger' | 'limits' | 'markDirty' | 'observe' | 'recordTime' | 'stage' | 'times'
+    | 'fleet'
+    | 'journal'
+    | 'leaseTime'
+    | 'ledger'
+    | 'limits'
+    | 'markDirty'
+    | 'observe'
+    | 'recordTime'
+    | 'stage'
+    | 'times'
   >;
   private readonly attempts: AttemptLifecycle;
   private readonly leaseWatch: LeaseWatch;
@@ -69,7 +78,8 @@ export class SessionRegistry {
     this.producers.resume(session);
     const { outstandingMax, payloadBytesMax } = this.context.limits;
     const { tag } = this.context.ledger;
-    session.add({ kind: 'welcome', ...OFFER, tag, outstandingMax, payloadBytesMax });
+    const { level } = this.context.journal;
+    session.add({ kind: 'welcome', ...OFFER, tag, outstandingMax, payloadBytesMax, level });
     this.context.markDirty(session);
     return session;
   }
@@ -112,7 +122,7 @@ export class SessionRegistry {
     const { heartbeatMs } = context.times;
     session.add({ kind: 'welcome', ...OFFER, tag: context.ledger.tag, heartbeatMs });
     this.attempts.claim(session, before, hello.held);
-    this.streams.reclaimed(session);
+    this.streams.reclaimed(session, hello.streams ?? []);
     context.fleet.add(session);
     context.observe?.({ kind: 'worker', worker: session.name, liveness: 'joined' });
     return session;
@@ -172,7 +182,7 @@ export class SessionRegistry {
       case 'read_stream':
         return this.streams.read(session, message);
       case 'stream_consumed':
-        return this.streams.consumed(session, message);
+        return this.streams.consumed(session, message.items);
       case 'stop_stream':
         return this.streams.remove(session, message.reader);
       case 'heartbeat':
@@ -213,7 +223,7 @@ export class SessionRegistry {
         session.cpu = clampShare(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;
         session.reportedOverrun = message.overrun ?? 0;
-        session.attemptsEnded(ends.length, message.runMs);
+        session.attemptsEnded(ends, message.runMs);
         // Totals only rise: a report that was overtaken changes nothing (ADR 0403).
         session.granted = Math.max(session.granted, credit.jobs);
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);

@@ -6,6 +6,7 @@ import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimat
 import type {
   Assignment,
   AttemptAbort,
+  AttemptEnd,
   AttemptRange,
   AttemptRef,
   RunnerUse,
@@ -140,10 +141,21 @@ export class WorkerSession {
     return Math.max(0, Math.min(this.granted - this.spent, atOnceMax - atWorker));
   }
 
-  /** A report: this many attempts have ended, and ran for `runMs` together where the worker reports that. */
-  attemptsEnded(attempts: number, runMs: number | undefined): void {
-    this.returned += attempts;
-    if (runMs !== undefined) this.runTimeEstimate.add(attempts, runMs);
+  /**
+   * A report: these attempts have ended, and those without a stream ran for `runMs` together where the worker
+   * reports that.
+   */
+  attemptsEnded(ends: readonly AttemptEnd[], runMs: number | undefined): void {
+    this.returned += ends.length;
+    if (runMs === undefined) return;
+    let streams = 0;
+    for (const { chunks } of ends) if (chunks !== undefined) streams += 1;
+    this.runTimeEstimate.add(ends.length - streams, runMs);
+  }
+
+  /** One of its slots is free: a job that does not wait in its queue may go there. */
+  get hasFreeSlot(): boolean {
+    return this.spent - this.returned < this.slots;
   }
 
   /** The jobs it may get before another worker is chosen. */

@@ -6,9 +6,9 @@ import {
   type OptionalField,
   type OptionalFields,
   readTextField,
-  skipOptionalFields,
   textField,
 } from '../../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../../bytes/trace-fields.js';
 import type { JobPolicy } from '../../job/job-policy.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
 import type { DeadReason, LedgerRecord, Submission } from '../ledger-record.js';
@@ -22,6 +22,13 @@ import {
   kindOf,
   LAST_KIND,
 } from './record-frame.js';
+import {
+  chunksOfCancel,
+  readChunksOfCancel,
+  readStreamEndFields,
+  type StreamEndFields,
+  streamEndFields,
+} from './stream-end-fields.js';
 
 /**
  * The kind of each record, its first byte. A new one has a length: 32 to 63 if a reader must know it (and the
@@ -73,7 +80,17 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
 /** The optional fields of a record that has any. */
 function optionalFields(record: LedgerRecord): OptionalField[] | undefined {
   switch (record.type) {
-    case 'cancel':
+    case 'ack':
+    case 'retry':
+    case 'timeout_requeue':
+    case 'worker_down_requeue':
+    case 'release':
+    case 'dlq':
+      return streamEndFields(record);
+    case 'cancel': {
+      const fields = [...(textField(BY, record.by) ?? []), ...chunksOfCancel(record.chunks)];
+      return fields.length === 0 ? undefined : fields;
+    }
     case 'redrive':
     case 'purge':
       return textField(BY, record.by);
@@ -204,13 +221,18 @@ function decodeFields(
       const flags = read.byte();
       const key = (flags & HAS_KEY) === 0 ? '' : read.text();
       const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
-      if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(read);
-      return { type, at, producer, seq, low, job, policy, dueAt, key, payload: read.anyPayload() };
+      const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
+      const payload = read.anyPayload();
+      const record = { type, at, producer, seq, low, job, policy, dueAt, key, payload };
+      return trace === undefined ? record : { ...record, trace };
     }
     case 'assign':
       return { type, at, job: read.int(), attempt: read.int(), worker: read.text() };
     case 'ack':
-      return { type, at, job: read.int(), attempt: read.int(), result: read.payload() };
+      return withStreamEnd(
+        { type, at, job: read.int(), attempt: read.int(), result: read.payload() },
+        fields,
+      );
     case 'enqueue_all': {
       const head = { producer: read.int(), seq: read.int(), low: read.int() };
       return { type, at, ...head, jobs: decodeMany(read, decodeSubmission) };
@@ -220,14 +242,17 @@ function decodeFields(
     case 'worker_down_requeue':
     case 'release': {
       const head = { job: read.int(), attempt: read.int(), dueAt: read.double() };
-      return { type, at, ...head, failure: decodeFailure(read) };
+      return withStreamEnd({ type, at, ...head, failure: decodeFailure(read) }, fields);
     }
     case 'dlq': {
       const head = { job: read.int(), attempt: read.int(), reason: read.text() as DeadReason };
-      return { type, at, ...head, failure: decodeFailure(read) };
+      return withStreamEnd({ type, at, ...head, failure: decodeFailure(read) }, fields);
     }
     case 'cancel':
-      return withBy({ type, at, job: read.int(), reason: read.text() }, fields);
+      return withBy(
+        { type, at, job: read.int(), reason: read.text(), ...readChunksOfCancel(fields) },
+        fields,
+      );
     case 'redrive':
     case 'purge':
       return withBy({ type, at, jobs: decodeMany(read, (one) => one.int()) }, fields);
@@ -251,6 +276,11 @@ function decodeFields(
   }
 }
 
+/** Most attempts do not stream, and their records are not copied. */
+function withStreamEnd<T extends object>(record: T, fields: OptionalFields | undefined): T & StreamEndFields {
+  return fields === undefined ? record : { ...record, ...readStreamEndFields(fields) };
+}
+
 /** A record without the field has no such property, so that equal records are equal in every form. */
 function withBy<T extends object>(
   record: T,
@@ -263,9 +293,12 @@ function withBy<T extends object>(
 function encodeSubmission(job: Submission, out: ByteWriter): void {
   out.int(job.job);
   out.int(job.policy);
-  out.byte((job.key === '' ? 0 : HAS_KEY) | (job.dueAt === 0 ? 0 : HAS_DUE));
+  const { trace } = job;
+  const has = (job.key === '' ? 0 : HAS_KEY) | (job.dueAt === 0 ? 0 : HAS_DUE);
+  out.byte(trace === undefined ? has : has | HAS_FIELDS);
   if (job.key !== '') out.text(job.key);
   if (job.dueAt !== 0) out.double(job.dueAt);
+  if (trace !== undefined) writeTraceFields(out, trace);
   out.payload(job.payload);
 }
 
@@ -276,8 +309,9 @@ function decodeSubmission(read: LedgerByteReader): Submission {
   const flags = read.byte();
   const key = (flags & HAS_KEY) === 0 ? '' : read.text();
   const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
-  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(read);
-  return { job, policy, dueAt, key, payload: read.anyPayload() };
+  const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
+  const submission = { job, policy, dueAt, key, payload: read.anyPayload() };
+  return trace === undefined ? submission : { ...submission, trace };
 }
 
 function decodeMany<T>(read: LedgerByteReader, one: (read: LedgerByteReader) => T): T[] {

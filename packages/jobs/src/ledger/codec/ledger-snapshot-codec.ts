@@ -36,7 +36,7 @@ export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   yield out.take();
   yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
-  yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(), out);
+  yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out);
 }
 
 function* chunks<T>(

@@ -2,6 +2,8 @@
 // short (ADR 0417).
 
 import type { ByteWriter } from '../../bytes/byte-writer.js';
+import { HAS_FIELDS, readOptionalFields, writeOptionalFields } from '../../bytes/optional-fields.js';
+import { traceFields, traceOfFields } from '../../bytes/trace-fields.js';
 import type { Payload } from '../../job/payload.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 import { jobFromTemplate, sharesTemplate } from '../jobs/ended-job-template.js';
@@ -9,7 +11,8 @@ import { Job, type JobEnd, type JobState } from '../jobs/job.js';
 import type { Ledger } from '../ledger.js';
 import type { LedgerByteReader } from './ledger-byte-reader.js';
 import { decodeFailure, encodeFailure } from './ledger-record-codec.js';
-import { fieldsBehind, kindOf } from './record-frame.js';
+import { kindOf } from './record-frame.js';
+import { jobFields, readJobFields, type StreamEndFields } from './stream-end-fields.js';
 
 const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
 /** The size of a chunk that has its kind and no job. */
@@ -26,14 +29,16 @@ const FROM_TEMPLATE = 1;
 const SAME_RESULT = 2;
 
 /** The encoder of one snapshot. A chunk can be read on its own, so its first job is whole. */
-export function jobEncoder(): (job: Job, out: ByteWriter) => void {
+export function jobEncoder(ledger: Pick<Ledger, 'traceOf'>): (job: Job, out: ByteWriter) => void {
   let last: Job | undefined;
   return (job, out) => {
     const template = out.length === EMPTY_CHUNK_BYTES ? undefined : last;
     if (isFinal(job)) last = job;
     if (template !== undefined && sharesTemplate(job, template))
       return encodeFromTemplate(job, template, out);
-    out.byte(WHOLE);
+    const fields = [...traceFields(ledger.traceOf(job.no)), ...jobFields(job)];
+    out.byte(fields.length === 0 ? WHOLE : WHOLE | HAS_FIELDS);
+    if (fields.length > 0) writeOptionalFields(out, fields);
     encodeJob(job, out);
   };
 }
@@ -44,8 +49,13 @@ export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
   return (ledger, read) => {
     const head = read.byte();
     const form = kindOf(head);
-    fieldsBehind(head, read);
-    const job = form === WHOLE ? decodeJob(ledger, read) : decodeFromTemplate(ledger, read, form, last);
+    const fields = (head & HAS_FIELDS) === 0 ? undefined : readOptionalFields(read);
+    const trace = fields && traceOfFields(fields);
+    const job =
+      form === WHOLE
+        ? decodeJob(ledger, read, readJobFields(fields))
+        : decodeFromTemplate(ledger, read, form, last);
+    if (trace !== undefined) ledger.traces.set(job.no, trace);
     if (isFinal(job)) last = job;
   };
 }
@@ -112,7 +122,7 @@ function encodeResult(result: Payload | undefined, out: ByteWriter): void {
   if (result !== undefined) out.payload(result);
 }
 
-function decodeJob(ledger: Ledger, read: LedgerByteReader): Job {
+function decodeJob(ledger: Ledger, read: LedgerByteReader, { chunks, metadata }: StreamEndFields): Job {
   const no = read.int();
   const policy = ledger.policies.get(read.int());
   const state = STATES[read.byte()];
@@ -125,10 +135,14 @@ function decodeJob(ledger: Ledger, read: LedgerByteReader): Job {
   const counts = { attempt: read.int(), failures: read.int(), crashes: read.int(), worker: read.text() };
   const job = Object.assign(new Job(no, policy, client, at, key, read.anyPayload(), dueAt), counts);
   job.failure = decodeFailure(read);
+  job.chunks = chunks;
   job.state = state;
   addToLedger(ledger, job);
   if (state === 'queued' || state === 'running') ledger.addLive(job);
-  else ledger.recordEnd(job, decodeEnd(read));
+  else {
+    const end = decodeEnd(read);
+    ledger.recordEnd(job, metadata === undefined ? end : { ...end, metadata });
+  }
   return job;
 }
 

@@ -56,7 +56,7 @@ export function runnerWaitExceeded(attempt: Attempt, runner: string): AttemptEnd
 
 /** Whether the instance that it held may be damaged: after its own error or a time limit, not after a cancel. */
 export function isRunnerSuspect({ aborted }: Attempt, end?: AttemptEnd): boolean {
-  if (aborted !== undefined) return aborted === 'run-time';
+  if (aborted !== undefined) return aborted === 'run-time' || aborted === 'silence';
   return end?.outcome === 'failed' || end?.outcome === 'timed-out';
 }
 

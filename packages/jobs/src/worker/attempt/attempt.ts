@@ -1,11 +1,12 @@
 import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
+import type { TraceContext } from '../../job/trace-context.js';
+import { TRAILER_BYTES_MAX, type Trailer } from '../../job/trailer.js';
 import type { AbortReason } from '../../jobs-error.js';
 import { AttemptAbortedError, NonRetryableError } from '../../jobs-error.js';
-import type { Assignment } from '../../protocol/worker-messages.js';
-import type { Trailer } from '../handler.js';
+import type { JobsClock } from '../../jobs-host.js';
+import type { Assignment, StreamEnd } from '../../protocol/worker-messages.js';
 import { ChunkSender } from '../stream/chunk-sender.js';
-
-const TRAILER_BYTES_MAX = 4_096;
+import type { AttemptTrace } from '../worker-tracing.js';
 
 /** One assignment in this worker, from its arrival to its end. */
 export class Attempt {
@@ -15,9 +16,15 @@ export class Attempt {
   readonly client: string;
   readonly runMs: number;
   readonly outputBytes: number;
+  /** Infinity: no limit. */
+  readonly silenceMs: number;
   readonly payloadBytes: number;
   /** Undefined where its chunks have no readers. */
   readonly stream: ChunkSender | undefined;
+  /** For its handler. */
+  trace: TraceContext | undefined;
+  /** On a worker that traces, once it has begun. */
+  traced: AttemptTrace | undefined = undefined;
   isOver = false;
   hasBegun = false;
   /** Its handler has returned a promise that is not settled. */
@@ -27,10 +34,13 @@ export class Attempt {
   /** The end of its run time. */
   deadline = Number.POSITIVE_INFINITY;
   /** The metadata that the handler has set by `trailer`, as JSON. */
-  metadata: string | undefined = undefined;
+  private metadata: string | undefined = undefined;
   aborted: AbortReason | undefined = undefined;
   abortDetail = '';
   private payload: Payload;
+  private clock: JobsClock | undefined = undefined;
+  /** The latest chunk of its generator; Infinity: it has none, or waits for a reader. */
+  private chunkAt = Number.POSITIVE_INFINITY;
   private controller: AbortController | undefined = undefined;
 
   constructor(assignment: Assignment, now: number) {
@@ -40,17 +50,49 @@ export class Attempt {
     this.client = assignment.client;
     this.runMs = assignment.runMs;
     this.outputBytes = assignment.outputBytes;
+    this.silenceMs = assignment.silenceMs ?? Number.POSITIVE_INFINITY;
     this.payload = assignment.payload;
     this.payloadBytes = assignment.payload.length;
     this.since = now;
-    this.stream =
-      assignment.streaming === true ? new ChunkSender(assignment.job, assignment.attempt) : undefined;
+    this.trace = assignment.trace;
+    this.stream = assignment.streaming === true ? new ChunkSender(assignment) : undefined;
   }
 
-  begin(now: number): void {
+  begin(now: number, clock: JobsClock): void {
+    this.clock = clock;
     this.hasBegun = true;
     this.since = now;
     this.deadline = now + this.runMs;
+  }
+
+  /** Its generator goes on: with its first chunk, or with the next one after it could be sent. */
+  startSilence(): void {
+    if (this.clock !== undefined && this.silenceMs < Number.POSITIVE_INFINITY)
+      this.chunkAt = this.clock.now();
+  }
+
+  /** It waits for a reader. */
+  stopSilence(): void {
+    this.chunkAt = Number.POSITIVE_INFINITY;
+  }
+
+  isSilent(now: number): boolean {
+    return this.chunkAt + this.silenceMs <= now;
+  }
+
+  /** When its limits are to be looked at next. */
+  nextCheckAt(now: number): number {
+    return Math.min(this.deadline, Math.min(this.chunkAt, now) + this.silenceMs);
+  }
+
+  /** For the record of its end; undefined where it neither streams nor has metadata. */
+  get streamEnd(): StreamEnd | undefined {
+    const { stream, metadata } = this;
+    if (stream === undefined && metadata === undefined) return undefined;
+    return {
+      ...(stream === undefined ? {} : { chunks: stream.sentCount }),
+      ...(metadata === undefined ? {} : { metadata }),
+    };
   }
 
   /** Once: after it is parsed the raw payload need not stay in memory. */
@@ -62,8 +104,8 @@ export class Attempt {
 
   /** Once, for a handler on another thread. */
   takeAssignment(): Assignment {
-    const { job, number, exec, client, runMs, outputBytes } = this;
-    return { job, attempt: number, exec, client, runMs, outputBytes, payload: this.takePayload() };
+    const { job, number, exec, client, runMs, outputBytes, trace } = this;
+    return { job, attempt: number, exec, client, runMs, outputBytes, trace, payload: this.takePayload() };
   }
 
   /** Made at its first use: most handlers never read it, and it costs more than a small job. */

@@ -1,5 +1,7 @@
 import { jobId } from '../../job/job-id.js';
-import type { AttemptContext, Trailer } from '../handler.js';
+import type { TraceContext } from '../../job/trace-context.js';
+import type { Trailer } from '../../job/trailer.js';
+import type { AttemptContext } from '../handler.js';
 import type { Attempt } from './attempt.js';
 
 /** Makes id, signal and methods when a handler first reads them; most handlers do not. */
@@ -35,6 +37,10 @@ export class LazyAttemptContext implements AttemptContext {
 
   get signal(): AbortSignal {
     return this.current.signal(this.jobId);
+  }
+
+  get trace(): TraceContext | undefined {
+    return this.current.trace;
   }
 
   get trailer(): (metadata: Trailer) => void {

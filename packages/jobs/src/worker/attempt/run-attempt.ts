@@ -141,7 +141,8 @@ function encodeOutput(output: unknown): Payload {
 
 function endOfError(attempt: Attempt, error: unknown): AttemptEnd {
   if (attempt.aborted === 'draining') return released(attempt);
-  const outcome = attempt.aborted === 'run-time' ? 'timed-out' : isFinal(error) ? 'final' : 'failed';
+  const isTimedOut = attempt.aborted === 'run-time' || attempt.aborted === 'silence';
+  const outcome = isTimedOut ? 'timed-out' : isFinal(error) ? 'final' : 'failed';
   return failed(attempt, outcome, failureOf(error));
 }
 

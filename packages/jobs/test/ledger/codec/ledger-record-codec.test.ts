@@ -19,7 +19,14 @@ const payload = fc.oneof(
 );
 const failure = fc.option(fc.record({ name: text, message: text }), { nil: undefined });
 const by = fc.option(text, { nil: undefined });
-const submission = { job: number, policy: number, dueAt: at, key: text, payload };
+const hex = (length: number) =>
+  fc.string({ unit: fc.constantFrom(...'123456789abcdef'), minLength: length, maxLength: length });
+const traceparent = fc.tuple(hex(32), hex(16)).map(([trace, span]) => `00-${trace}-${span}-01`);
+const tracestate = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 512 });
+const trace = fc.option(fc.oneof(fc.record({ traceparent }), fc.record({ traceparent, tracestate })), {
+  nil: undefined,
+});
+const submission = { job: number, policy: number, dueAt: at, key: text, payload, trace };
 const attempt = { at, job: number, attempt: number };
 const of = <T extends string>(...types: T[]) => fc.constantFrom(...types);
 const records: fc.Arbitrary<LedgerRecord> = fc.oneof(
