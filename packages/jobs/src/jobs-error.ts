@@ -384,7 +384,9 @@ export class RunnerWaitError extends JobsError {
   readonly runner: string;
 
   constructor(runner: string, waitedMs: number) {
-    super(`runner ${runner}: no instance within ${waitedMs} ms; see how long its load takes, or raise limits.runMs`);
+    super(
+      `runner ${runner}: no instance within ${waitedMs} ms; see how long its load takes, or raise limits.runMs`,
+    );
     this.runner = runner;
   }
 }

@@ -27,6 +27,7 @@ import type {
 } from '../protocol/worker-messages.js';
 import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
+import { readRunnerOffers, readRunnerUses, writeRunnerOffers, writeRunnerUses } from './runner-codec.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -34,7 +35,6 @@ import {
   readSessionMessage,
   writeOffer,
 } from './session-codec.js';
-import { readRunnerOffers, readRunnerUses, writeRunnerOffers, writeRunnerUses } from './runner-codec.js';
 import {
   encodeChunks,
   encodeStreamWindows,
@@ -60,7 +60,7 @@ const DURABLE = 4;
 /** One of its optional fields is the limit of its silence. */
 const HAS_SILENCE = 8;
 
-/** Optional fields of WorkerHello, of a report, of an assignment and of an end (docs/wire-protocol.md §12). */
+/** Optional fields of WorkerHello, Report, an assignment and an end (docs/wire-protocol.md §12). */
 const HELD_STREAMS = 1;
 const RUNNER_OFFERS = 2;
 const RUNNER_USES = 1;

@@ -79,8 +79,8 @@ export interface HandlerSetup<D extends JobDefinition, Loaded> extends HandlerOp
   /** The instances of a warm runner, where the definition says `useStatic`. */
   readonly pool?: RunnerPoolOptions | undefined;
   /**
-   * The name of a warm runner that several handlers share: exactly one of them has `load`, and with it `pool`.
-   * Default: each has its own.
+   * The name of a warm runner that several handlers share: exactly one of them has `load`, and with it
+   * `pool`. Default: each has its own.
    */
   readonly runner?: string | undefined;
 }

@@ -35,7 +35,8 @@ export class InlineHandlers implements HandlerRunner, RunnerPort {
     this.execs = Array.from(this.handlers.values(), ({ job }) => `${job.policy.group}/${job.exec}`);
     const planned = planRunners([...this.handlers.values()]);
     const replaced = new Set<string>();
-    for (const one of planned) if (!isSame(one, this.planned.get(one.plan.runner))) replaced.add(one.plan.runner);
+    for (const one of planned)
+      if (!isSame(one, this.planned.get(one.plan.runner))) replaced.add(one.plan.runner);
     this.planned = new Map(planned.map((one) => [one.plan.runner, one]));
     this.pools.use(
       this,

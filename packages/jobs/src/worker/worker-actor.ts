@@ -64,7 +64,9 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
       const { instance, kind, failure } = report;
       if (failure !== undefined) {
         const problem = failure.failure.message;
-        ctx.log.warn(`runner instance ${instance}, not ${kind}: ${problem}`, { worker: ctx.state.args.worker });
+        ctx.log.warn(`runner instance ${instance}, not ${kind}: ${problem}`, {
+          worker: ctx.state.args.worker,
+        });
       }
       ctx.state.worker.runnerReported(report);
     },

@@ -15,7 +15,13 @@ import type {
   ToWorker,
 } from '../protocol/worker-messages.js';
 import { Attempt, attemptKey } from './attempt/attempt.js';
-import { failed, isRunnerSuspect, released, runnerFailed, runnerWaitExceeded } from './attempt/attempt-end.js';
+import {
+  failed,
+  isRunnerSuspect,
+  released,
+  runnerFailed,
+  runnerWaitExceeded,
+} from './attempt/attempt-end.js';
 import { AttemptQueue, QUEUED_FOR_THREAD_MS_MAX, QUEUED_MS_MAX } from './attempt/attempt-queue.js';
 import type { AttemptOwner } from './attempt/run-attempt.js';
 import { RunTimeLimits } from './attempt/run-time-limits.js';
@@ -154,7 +160,18 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     const runners = this.runners.restartCredit();
     const offer = { protocol: JOB_PROTOCOL, features: JOB_FEATURES };
     const streams = this.streams.held();
-    this.effects.open({ ...offer, worker, incarnation, execs, patterns, slots, credit, held, streams, runners });
+    this.effects.open({
+      ...offer,
+      worker,
+      incarnation,
+      execs,
+      patterns,
+      slots,
+      credit,
+      held,
+      streams,
+      runners,
+    });
   }
 
   disconnected(): void {

@@ -305,7 +305,14 @@ codec('messages of and to a worker round-trip', () => {
   ];
   const [withRunners] = framesOf(encodeWorkerHello, { ...hello, runners });
   assert.equal(readWorkerHello(new WireReader(withRunners?.bytes ?? Buffer.alloc(0))).runners, runners);
-  const report = { kind: 'report', ends: [], credit: hello.credit, cpu: 0, lagMs: 0, runners: [runner] } as const;
+  const report = {
+    kind: 'report',
+    ends: [],
+    credit: hello.credit,
+    cpu: 0,
+    lagMs: 0,
+    runners: [runner],
+  } as const;
   const [reported] = framesOf(encodeWorker, report);
   const read = readWorker(reported?.type ?? 0, new WireReader(reported?.bytes ?? Buffer.alloc(0)));
   assert.equal(read?.kind === 'report' ? read.runners : undefined, [runner]);

@@ -15,8 +15,8 @@ import type {
   WorkerMessage,
 } from '../../protocol/worker-messages.js';
 import type { ExecQueue } from '../dispatch/exec-queue.js';
-import type { Lease } from '../dispatch/lease.js';
 import type { QueueName } from '../dispatch/job-queues.js';
+import type { Lease } from '../dispatch/lease.js';
 import type { HeartbeatSession } from './heartbeat-session.js';
 import { SessionRunner } from './session-runner.js';
 

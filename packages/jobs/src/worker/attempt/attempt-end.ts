@@ -45,7 +45,11 @@ export function released(attempt: Attempt): AttemptEnd {
 }
 
 /** Its warm runner could not be loaded. */
-export function runnerFailed(attempt: Attempt, runner: string, { failure, isFinal: ends }: RunnerFailure): AttemptEnd {
+export function runnerFailed(
+  attempt: Attempt,
+  runner: string,
+  { failure, isFinal: ends }: RunnerFailure,
+): AttemptEnd {
   const error = new RunnerLoadError(runner, failure.message);
   return failed(attempt, ends ? 'final' : 'failed', { ...failureOf(error), cause: failure });
 }
@@ -54,7 +58,7 @@ export function runnerWaitExceeded(attempt: Attempt, runner: string): AttemptEnd
   return failed(attempt, 'timed-out', failureOf(new RunnerWaitError(runner, attempt.runMs)));
 }
 
-/** Whether the instance that it held may be damaged: after its own error or a time limit, not after a cancel. */
+/** Whether the instance that it held may be damaged: after an error or a time limit, not after a cancel. */
 export function isRunnerSuspect({ aborted }: Attempt, end?: AttemptEnd): boolean {
   if (aborted !== undefined) return aborted === 'run-time' || aborted === 'silence';
   return end?.outcome === 'failed' || end?.outcome === 'timed-out';

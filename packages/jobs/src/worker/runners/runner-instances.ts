@@ -47,7 +47,11 @@ export class RunnerInstances {
     });
   }
 
-  private async settle(kind: RunnerReport['kind'], instance: number, run: () => Promise<void>): Promise<void> {
+  private async settle(
+    kind: RunnerReport['kind'],
+    instance: number,
+    run: () => Promise<void>,
+  ): Promise<void> {
     try {
       await run();
     } catch (error) {

@@ -7,7 +7,7 @@ import type { HandledJob } from '../handler.js';
 export interface RunnerPoolOptions {
   /** Instances at once; each runs one attempt at a time. Default 1. */
   readonly size?: number | undefined;
-  /** Loads every instance when the worker starts, and again after a recycle, not at first use. Default false. */
+  /** Loads every instance at the start of the worker and after a recycle, not at first use. Default false. */
   readonly warm?: boolean | undefined;
   /** Attempts after which an instance is unloaded and another takes its place. Default: no limit. */
   readonly runsMax?: number | undefined;

@@ -56,8 +56,8 @@ class Instance implements RunnerInstance {
 }
 
 /**
- * The instances of one warm runner without their values: which is loaded, held, checked or recycled, and which
- * attempts wait for one. An instance is held from the beginning of a handler to its end, whatever became of
+ * The instances of one warm runner without their values: which is loaded, held, checked or recycled, and
+ * which attempts wait for one. An instance is held from the beginning of a handler to its end, whatever became of
  * the attempt, so a stream keeps it until its generator has returned (ADR 0421).
  */
 export class RunnerPool {

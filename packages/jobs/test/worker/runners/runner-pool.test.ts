@@ -198,7 +198,7 @@ pools('an idle instance is checked; one that is not healthy is recycled', () => 
   rig.take();
   rig.time.advance(100);
   assert.equal(rig.take(), ['check 1']);
-  // It serves nobody meanwhile.
+  // It serves no attempt meanwhile.
   rig.wait();
   assert.is(rig.pool.firstReady(), undefined);
   rig.checked(1);
@@ -323,7 +323,8 @@ pools('any order of events keeps instances within the size, and its counters add
         for (const line of rig.take()) {
           const [verb = '', id = ''] = line.split(' ');
           if (verb === 'load') assert.ok(!alive.has(Number(id)));
-          if (verb === 'check' || verb === 'unload') assert.ok(!held.includes(Number(id)), `${line} while held`);
+          if (verb === 'check' || verb === 'unload')
+            assert.ok(!held.includes(Number(id)), `${line} while held`);
           if (verb !== 'empty' && verb !== 'failed') alive.set(Number(id), verb);
         }
         assert.ok(alive.size <= size, `${alive.size} instances, at most ${size}`);

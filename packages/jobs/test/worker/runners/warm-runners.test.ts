@@ -189,7 +189,10 @@ warm('a job goes to the worker whose runner is free', async () => {
   for (let i = 0; i < 10; i += 1) assert.is(await world.client.run(embed, 'short'), 5);
   mayEnd.open();
   await long;
-  assert.equal(models.map(({ loads }) => loads), [1, 1]);
+  assert.equal(
+    models.map(({ loads }) => loads),
+    [1, 1],
+  );
 });
 
 warm('an attempt that waits for a load holds up no other job, and is visible', async () => {
@@ -282,7 +285,10 @@ warm('options of warm runners without an effect are refused', () => {
     [() => handle(embed, { run: () => 1, runner: 'a b' }), /runner/],
   ];
   for (const [make, expected] of cases)
-    assert.throws(make, (error: unknown) => error instanceof JobDefinitionError && expected.test(error.message));
+    assert.throws(
+      make,
+      (error: unknown) => error instanceof JobDefinitionError && expected.test(error.message),
+    );
 });
 
 warm('a load that fails is ERR_RUNNER_LOAD with its cause; the job is tried again', async () => {
@@ -297,7 +303,10 @@ warm('a load that fails is ERR_RUNNER_LOAD with its cause; the job is tried agai
   });
   await using jobs = await testJobs({ handlers: [handler] });
   assert.is(await jobs.run(embed, 'x'), 3);
-  const failing = handle(embed, { load: () => Promise.reject(new NonRetryableError('no disk')), run: () => 1 });
+  const failing = handle(embed, {
+    load: () => Promise.reject(new NonRetryableError('no disk')),
+    run: () => 1,
+  });
   await using broken = await testJobs({ handlers: [failing] });
   const job = await broken.client.submit(embed, 'x');
   const { failure } = await errorOf(job.result());
