@@ -55,7 +55,7 @@ export class InlineHandlers implements HandlerRunner, RunnerPort {
       this.owner.finish(attempt, noHandler(attempt));
       return false;
     }
-    const context = new LazyAttemptContext(tag, attempt);
+    const context = new LazyAttemptContext(tag, attempt, handled.job);
     const instance = this.pools.take(attempt);
     if (instance !== undefined) context.useInstance(this.instances.valueOf(instance.id));
     return runAttempt(attempt, handled, context, this.owner);

@@ -1,4 +1,5 @@
 import type { JobsTimer, JobsTimers } from '../jobs-host.js';
+import type { FeedRequest } from '../protocol/feed-messages.js';
 import type { StreamChunks } from '../protocol/stream-messages.js';
 import type { AttemptEnd, RunnerUse, WorkerMessage } from '../protocol/worker-messages.js';
 import type { HandlerSlots } from './handler-slots.js';
@@ -15,6 +16,8 @@ export interface WorkerReporterSetup {
   readonly takeChunks: () => readonly StreamChunks[];
   /** Warm runners that have changed. */
   readonly takeRunners: () => readonly RunnerUse[] | undefined;
+  /** Feeds whose state the leader does not know. */
+  readonly takeFeedRequests: () => readonly FeedRequest[];
 }
 
 /** Reports ends, credit and load to the leader: one message a burst, and at least one a heartbeat. */
@@ -84,6 +87,8 @@ export class WorkerReporter {
     // Before the ends: the leader takes no chunk of an attempt that has ended.
     const chunks = this.setup.takeChunks();
     if (chunks.length > 0) write({ kind: 'chunks', items: chunks });
+    const requests = this.setup.takeFeedRequests();
+    if (requests.length > 0) write({ kind: 'feed_requests', items: requests });
     if (this.hasChunksOnly && this.ends.length === 0) return;
     const { ends, ranMs: runMs } = this;
     this.ends = [];

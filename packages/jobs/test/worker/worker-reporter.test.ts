@@ -45,6 +45,7 @@ class ReporterRig {
       request: () => this.reporter.report(),
       takeRunners: () => undefined,
       takeChunks: () => [],
+      takeFeedRequests: () => [],
     });
   }
 

@@ -21,6 +21,8 @@ export class JobGauges {
   private readonly failedSnapshots: ObservableGauge;
   private readonly runnerInstances: ObservableGauge;
   private readonly runnerWaiting: ObservableGauge;
+  private readonly tableUsed: ObservableGauge;
+  private readonly tableMax: ObservableGauge;
 
   constructor(meter: Meter) {
     const gauge = (name: string, unit: string, description: string): ObservableGauge =>
@@ -67,15 +69,18 @@ export class JobGauges {
       '{attempt}',
       'Attempts that wait for a warm runner at their worker, by runner.',
     );
+    this.tableUsed = gauge('troupe.jobs.table.used', '1', 'Use of the bounded tables, by table.');
+    this.tableMax = gauge('troupe.jobs.table.max', '1', 'Limits of the bounded tables, by table.');
   }
 
   /** Returns the function that detaches it. */
   observeLeader(source: LeaderOverviewSource, labels: Attributes, snapshotAgeMs: () => number): () => void {
     const { queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge } = this;
-    const { overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, runnerInstances, runnerWaiting } =
-      this;
+    const { overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, tableUsed, tableMax } = this;
+    const { runnerInstances, runnerWaiting } = this;
     const all = [queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge];
-    all.push(overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, runnerInstances, runnerWaiting);
+    all.push(overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, tableUsed, tableMax);
+    all.push(runnerInstances, runnerWaiting);
     const callback = async (result: BatchObservableResult): Promise<void> => {
       result.observe(snapshotAge, snapshotAgeMs() / 1_000, labels);
       const overview = await source.overview().catch(() => undefined);
@@ -153,6 +158,10 @@ export class JobGauges {
     );
     this.observeLog(result, overview, labels);
     this.observeRunners(result, overview, labels);
+    for (const [table, { used, max }] of Object.entries(overview.tables ?? {})) {
+      result.observe(this.tableUsed, used, { ...labels, 'troupe.jobs.table': table });
+      result.observe(this.tableMax, max, { ...labels, 'troupe.jobs.table': table });
+    }
     for (const liveness of new Set(workers.map((worker) => worker.liveness))) {
       const count = workers.filter((worker) => worker.liveness === liveness).length;
       result.observe(this.workers, count, { ...labels, 'troupe.jobs.liveness': liveness });

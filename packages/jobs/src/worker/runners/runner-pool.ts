@@ -57,8 +57,8 @@ class Instance implements RunnerInstance {
 
 /**
  * The instances of one warm runner without their values: which is loaded, held, checked or recycled, and
- * which attempts wait for one. An instance is held from the beginning of a handler to its end, whatever became of
- * the attempt, so a stream keeps it until its generator has returned (ADR 0421).
+ * which attempts wait for one. An instance is held from the beginning of a handler to its end, whatever
+ * became of the attempt, so a stream keeps it until its generator has returned (ADR 0422).
  */
 export class RunnerPool {
   plan: RunnerPlan;
