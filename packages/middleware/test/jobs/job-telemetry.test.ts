@@ -30,6 +30,7 @@ const retry = { attempts: 2, baseMs: 1, capMs: 2, jitter: 0 };
 const shout = defineJob('text.shout', { input: text, output: text, retry });
 const fail = defineJob('text.fail', { input: text, output: text, retry });
 const wait = defineJob('text.wait', { input: text, output: text, retry });
+const warm = defineJob('text.warm', { input: text, output: text, retry, useStatic: true });
 
 interface TestLeader extends AsyncDisposable {
   readonly app: EmbeddedJobs;
@@ -63,6 +64,7 @@ async function work({ app }: TestLeader): Promise<void> {
       handle(fail, () => {
         throw new Error('secret text 42');
       }),
+      handle(warm, { load: () => 'loaded', run: (_, { loaded }) => loaded }),
     ],
   });
   assert.is(await client.run(shout, 'a'), 'A');
