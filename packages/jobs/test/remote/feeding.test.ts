@@ -332,7 +332,7 @@ restarts('a restart of the leader loses no accepted item and doubles none', asyn
   const options = { dir: folder.path, onFatal: (error: Error) => assert.unreachable(error.message) };
   let leader = await startLeader(options);
   const { address } = leader;
-  await using _worker = await startWorker({
+  const worker = await startWorker({
     address,
     name: 'w',
     handlers: [echoing],
