@@ -13,6 +13,7 @@ import { bundlers, tryBundler } from './runtimes/bundlers.mjs';
 import { tryOldestCompiler, tryRequire } from './runtimes/packed-packages.mjs';
 import { provide } from './runtimes/provide.mjs';
 import { isForRuntime, runtimes } from './runtimes/runtimes.mjs';
+import { testRunners, tryTestRunner } from './runtimes/test-runners.mjs';
 import { root } from './workspace.mjs';
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, filter: { type: 'string' } } });
@@ -32,6 +33,10 @@ async function main() {
       if (!(await check(`unpack ${name}`, () => tryPackage(folder, name)))) return;
     for (const bundler of bundlers)
       if (isWanted(bundler.name)) await provided(bundler, (at) => tryBundler(bundler, at, folder));
+    if (isWanted('vitest'))
+      await provided({ name: 'vitest', spec: 'vitest' }, (at) =>
+        tryTestRunner(testRunners.vitest, at, folder.path),
+      );
     if (isWanted('typescript'))
       await provided({ name: 'typescript', spec: 'typescript@5.7' }, (at) => tryOldestCompiler(at, folder));
     if (isWanted('require'))

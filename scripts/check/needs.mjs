@@ -12,6 +12,7 @@ const PROBES = {
   'pid-namespaces': ['unshare', '--user', '--map-root-user', '--pid', '--fork', 'true'],
   postgresql: ['initdb', '--version'],
   python3: ['python3', '--version'],
+  tmpfs: ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
 };
 
 /** @type {Map<string, string | undefined>} */

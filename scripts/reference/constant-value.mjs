@@ -13,6 +13,7 @@ export function constantValue(index, file, node, scope = {}) {
   if (node.kind === ts.SyntaxKind.FalseKeyword) return false;
   if (ts.isParenthesizedExpression(node) || ts.isAsExpression(node) || ts.isSatisfiesExpression(node))
     return value(node.expression);
+  if (ts.isPrefixUnaryExpression(node)) return negated(node, value);
   if (ts.isBinaryExpression(node)) return calculated(node, value);
   if (ts.isTemplateExpression(node)) return filled(node, value);
   if (ts.isArrayLiteralExpression(node)) return allKnown(node.elements.map(value));
@@ -31,6 +32,12 @@ function named(index, file, name, scope) {
   if (declared === undefined || !ts.isVariableDeclaration(declared.node)) return undefined;
   const { initializer } = declared.node;
   return initializer === undefined ? undefined : constantValue(index, declared.file, initializer);
+}
+
+/** @param {ts.PrefixUnaryExpression} node @param {(node: ts.Expression) => unknown} value */
+function negated(node, value) {
+  const operand = value(node.operand);
+  return node.operator === ts.SyntaxKind.MinusToken && typeof operand === 'number' ? -operand : undefined;
 }
 
 /** @param {ts.BinaryExpression} node @param {(node: ts.Expression) => unknown} value */

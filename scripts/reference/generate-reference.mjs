@@ -27,7 +27,7 @@ export function generateReference(tree, wanted = pages) {
     ]),
   );
   texts.set('docs/reference/README.md', indexText(wanted));
-  texts.set('docs/reference/errors.md', errorsText(wanted, errors, tree));
+  texts.set('docs/reference/errors.md', errorsText(wanted, errors, tree, findings));
   findings.push(...missingTypes(index, wanted));
   return { texts, findings: unique(findings) };
 }
@@ -106,17 +106,23 @@ function indexText(all) {
   ].join('\n');
 }
 
-/** @param {readonly Page[]} all @param {ReadonlyMap<string, readonly string[]>} errors @param {Tree} tree */
-function errorsText(all, errors, tree) {
+/** @param {readonly Page[]} all @param {ReadonlyMap<string, readonly string[]>} errors @param {Tree} tree @param {Finding[]} findings */
+function errorsText(all, errors, tree, findings) {
   const codes = [...tree.text('docs/errors.md').matchAll(/^### (ERR_\w+)/gm)].map((match) => match[1] ?? '');
   const rows = codes.map((code) => {
-    const at = all.filter(({ name }) => errors.get(name)?.includes(code));
-    return [
-      `[${code}](../errors.md#${slug(code)})`,
-      at.map(({ name, title }) => `[${title}](${name}.md)`).join(', '),
-    ];
+    const at = all
+      .filter(({ name }) => errors.get(name)?.includes(code))
+      .map(({ name, title }) => `[${title}](${name}.md)`);
+    if (isOfCommand(tree, code)) at.push('[Command line](../cli.md)');
+    if (at.length === 0) findings.push({ file: 'docs/errors.md', text: `${code}: no source raises it` });
+    return [`[${code}](../errors.md#${slug(code)})`, at.join(', ')];
   });
   return `# Errors by page\n\nThe meaning and the remedy of each code are in [errors.md](../errors.md). ${NOTE}\n\n${tableText(['code', 'raised by'], rows)}`;
+}
+
+/** @param {Tree} tree @param {string} code */
+function isOfCommand(tree, code) {
+  return tree.paths(/^packages\/cli\/src\/.*\.ts$/).some((file) => tree.text(file).includes(`'${code}'`));
 }
 
 /** Every type of options and events that a package exports has its part. @param {SourceIndex} index @param {readonly Page[]} all @returns {Finding[]} */

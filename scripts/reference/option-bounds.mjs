@@ -34,13 +34,16 @@ function rulesIn(source, name) {
 
 /** @param {ts.Node} node @param {Map<string, ts.Expression[]>} rules */
 function collect(node, rules) {
-  const found = ts.isPropertyAssignment(node)
-    ? { name: node.name.getText(), rule: node.initializer }
-    : ts.isCallExpression(node)
-      ? checkIn(node)
-      : undefined;
+  const found = ruleIn(node);
   if (found !== undefined) rules.set(found.name, [...(rules.get(found.name) ?? []), found.rule]);
   ts.forEachChild(node, (child) => collect(child, rules));
+}
+
+/** @param {ts.Node} node @returns {{ name: string, rule: ts.Expression } | undefined} */
+function ruleIn(node) {
+  if (ts.isPropertyAssignment(node)) return { name: node.name.getText(), rule: node.initializer };
+  if (ts.isShorthandPropertyAssignment(node)) return { name: node.name.text, rule: node.name };
+  return ts.isCallExpression(node) ? checkIn(node) : undefined;
 }
 
 /** `checkOption('turn.ms', value, rule)` and `integer('ms', value, 0, 100)`. @param {ts.CallExpression} node */

@@ -60,6 +60,7 @@ export const pages = [
       {
         kind: 'options',
         type: 'AskOptions',
+        rules: ['packages/core/src/ref/call-options.ts'],
         intro: 'For `ref.with(…)`, `ctx.ask`, `ctx.send` and `system.ask`.',
       },
       {
@@ -321,6 +322,7 @@ export const pages = [
         title: 'client',
         omit: [
           'idOf',
+          'readStream',
           'outcome',
           'cancel',
           'inspect',
@@ -341,6 +343,7 @@ export const pages = [
       { kind: 'options', type: 'ListOptions', intro: 'Of `client.list` and `client.deadLetters`.' },
       { kind: 'options', type: 'ItemsOptions', intro: 'Of `job.items`.' },
       { kind: 'options', type: 'ChunksOptions', intro: 'Of `job.stream`.' },
+      { kind: 'options', type: 'FeedOptions', intro: 'Of `job.feed`.' },
       { kind: 'members', type: 'JobHandle' },
       { kind: 'members', type: 'SubmitReceipt' },
       { kind: 'members', type: 'JobView' },
@@ -369,6 +372,8 @@ export const pages = [
       },
       { kind: 'options', type: 'HandlerThreadOptions', intro: 'Of `threads`, instead of a number.' },
       { kind: 'options', type: 'HandlerOptions', intro: 'Of `handle(job, run, options)`.' },
+      { kind: 'options', type: 'HandlerSetup', intro: 'Of `handle(job, { … })`.' },
+      { kind: 'options', type: 'RunnerPoolOptions', intro: 'Of `pool`.' },
       { kind: 'members', type: 'RemoteWorker', title: 'worker' },
       { kind: 'members', type: 'AttemptContext' },
       { kind: 'members', type: 'AttemptFailure' },
@@ -387,7 +392,15 @@ export const pages = [
       {
         kind: 'functions',
         title: 'Functions',
-        names: ['startLeader', 'embedded', 'walJournal', 'decodeRecords', 'payloadText'],
+        names: [
+          'startLeader',
+          'embedded',
+          'walJournal',
+          'decodeRecords',
+          'dumpLedger',
+          'loadLedger',
+          'payloadText',
+        ],
       },
       {
         kind: 'options',
@@ -397,8 +410,10 @@ export const pages = [
       },
       { kind: 'members', type: 'LeaderServer', title: 'leader', omit: ['recover', 'listen', 'abandon'] },
       { kind: 'options', type: 'LeaderRenewal', intro: 'Of `leader.renew(renewal)`.' },
+      { kind: 'options', type: 'LedgerLoadOptions', intro: 'Of `loadLedger(lines, options)`.' },
       { kind: 'options', type: 'EmbeddedOptions', intro: 'Of `embedded(options)`.', rules: [leaderRules] },
       { kind: 'members', type: 'EmbeddedJobs', title: 'embedded jobs', omit: ['ready'] },
+      { kind: 'options', type: 'EmbeddedClientOptions', intro: 'Of `jobs.client(options)`.' },
       {
         kind: 'options',
         type: 'EmbeddedWorkerOptions',
@@ -424,6 +439,22 @@ export const pages = [
       { kind: 'members', type: 'WorkerView' },
       { kind: 'members', type: 'QuotaUse' },
       { kind: 'members', type: 'Journal' },
+    ],
+  },
+  {
+    name: 'dashboard',
+    title: 'Dashboard',
+    about: '`@troupe/dashboard`: jobs over HTTP',
+    entries: ['packages/dashboard/src/index.ts'],
+    guides: ['http'],
+    sources: ['packages/dashboard/src'],
+    parts: [
+      { kind: 'functions', title: 'Functions', names: ['dashboard', 'serveDashboard'] },
+      { kind: 'options', type: 'DashboardOptions', intro: 'Of `dashboard(options)`.' },
+      { kind: 'options', type: 'ServeOptions', intro: 'Of `serveDashboard(options)`.' },
+      { kind: 'options', type: 'AccessToken', intro: 'One of the option `tokens`.' },
+      { kind: 'members', type: 'Dashboard' },
+      { kind: 'members', type: 'DashboardServer' },
     ],
   },
   {
@@ -498,17 +529,7 @@ export const pages = [
         kind: 'options',
         type: 'TcpListenerArgs',
         intro: 'The arguments of the actor `TcpListener`, beside options of a listener.',
-        omit: [
-          'address',
-          'profile',
-          'limits',
-          'auth',
-          'tls',
-          'servesMinimal',
-          'actions',
-          'insecure',
-          'onEvent',
-        ],
+        omit: ['address', 'profile', 'limits', 'auth', 'tls', 'servesMinimal', 'insecure', 'onEvent'],
       },
       { kind: 'members', type: 'TcpListenerProtocol' },
       {

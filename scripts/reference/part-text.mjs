@@ -1,5 +1,6 @@
 // One part of a page: a table of options, members, events or functions.
 import ts from 'typescript-api';
+import { defaultProblem } from './code-defaults.mjs';
 import { constantValue } from './constant-value.mjs';
 import { docBefore, docOf } from './doc-comment.mjs';
 import { membersOf } from './member-list.mjs';
@@ -61,11 +62,14 @@ function optionsTable(part, declared, context) {
   const columns = defaultColumns(part, declared, context);
   const heads = Object.keys(columns);
   const rows = members.map((member) => {
-    if (member.doc.meaning === '' && member.doc.default === undefined)
-      reportNoComment(part.type, member, context);
+    if (member.doc.meaning === '') reportNoComment(part.type, member, context);
     const defaults = heads.map((head) => defaultText(part, member, columns[head], context));
     const files = [member.file, declared.file, ...(part.rules ?? [])];
     const bounds = boundsOf(context.index, [...new Set(files)], member.name);
+    if (bounds === '' && member.type === 'number')
+      reportMissing(part.type, member, 'no rule bounds it', context);
+    const problem = defaultProblem(context.index, member, { type: part.type, files });
+    if (problem !== undefined) reportMissing(part.type, member, problem, context);
     return [code(member.name), optionType(member, context), ...defaults, bounds, member.doc.meaning];
   });
   const table = tableText(['option', 'type', ...heads, 'bounds', 'meaning'], rows);
@@ -122,7 +126,7 @@ function membersTable(part, declared, context) {
   const { members, bases } = membersOf(context.index, declared, { omit: part.omit ?? [], documented });
   const rows = members.map((member) => {
     const { meaning, default: stated } = member.doc;
-    if (meaning === '' && member.isCallable) reportNoComment(part.type, member, context);
+    if (meaning === '') reportNoComment(part.type, member, context);
     const text = stated === undefined ? meaning : `${meaning} Default ${stated}.`;
     return [code(member.signature), text.trim()];
   });
@@ -217,6 +221,11 @@ function functionsTable(part, context) {
 /** @param {string} type @param {Member} member @param {PartContext} context */
 function reportNoComment(type, { file, line, name }, { report }) {
   report({ file, line, text: `${type}.${name} has no comment` });
+}
+
+/** @param {string} type @param {Member} member @param {string} problem @param {PartContext} context */
+function reportMissing(type, { file, line, name }, problem, { report }) {
+  report({ file, line, text: `${type}.${name}: ${problem}` });
 }
 
 /** @param {string} text */

@@ -51,6 +51,12 @@ export class SourceIndex {
     return [`${path}.ts`, `${path}/index.ts`].find((candidate) => this.#tree.has(candidate));
   }
 
+  /** Sources below a folder whose text matches. @param {string} folder @param {RegExp} pattern @returns {string[]} */
+  filesWith(folder, pattern) {
+    const files = this.#tree.paths(/\.ts$/).filter((file) => file.startsWith(`${folder}/`));
+    return files.filter((file) => pattern.test(this.#tree.text(file)));
+  }
+
   /** Names that a module exports, with their declarations. @param {string} file @returns {Map<string, Declared>} */
   exportsOf(file) {
     /** @type {Map<string, Declared>} */

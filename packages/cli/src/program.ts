@@ -4,6 +4,7 @@ import { addBackup } from './commands/backup.js';
 import { addBench } from './commands/bench.js';
 import { addCheck } from './commands/check.js';
 import { addCompletion } from './commands/completion.js';
+import { addDashboard } from './commands/dashboard.js';
 import { addDlq } from './commands/dlq.js';
 import { addJobCommands } from './commands/jobs.js';
 import { addKey } from './commands/key.js';
@@ -64,6 +65,7 @@ function programOf(context: CommandContext, words: readonly string[]): Command {
   addDlq(program, context);
   addWorkers(program, context);
   addCheck(program, context);
+  addDashboard(program, context);
   addKey(program, context);
   addWal(program, context);
   addBackup(program, context);

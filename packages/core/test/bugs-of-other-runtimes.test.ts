@@ -61,21 +61,15 @@ for (const throws of [boom, boomLater]) {
           supervise: { restarts: 2, withinMs: 1_000, decide: () => 'restart' },
         });
         const parent = world.system.spawn(Parent, { name: 'parent', restart: 'temporary' });
-        const spawned = parent.ask.spawn();
-        await world.settle();
-        const child = (await spawned) as ActorRef<typeof Broken>;
+        const child = (await world.ask(parent).spawn()) as ActorRef<typeof Broken>;
         const watcher = world.system.spawn(Watcher);
-        watcher.tell.watch(child);
-        await world.settle();
+        await world.tell(watcher).watch(child);
         if (hook === 'stopping' || hook === 'stopped') child.tell.leave();
         // One crash more than the restart limit.
         for (let i = 0; i < 4; i += 1) {
-          child.tell.crash();
-          await world.settle();
+          await world.tell(child).crash();
         }
-        const notices = watcher.ask.notices();
-        await world.settle();
-        assert.is((await notices).length, 1);
+        assert.is((await world.ask(watcher).notices()).length, 1);
         assert.is(child.offer.crash(), 'closed');
         assert.is(world.system.lookup(Broken, 'parent/child'), undefined);
       },
@@ -123,8 +117,7 @@ otherRuntimes('a hook that hangs is ended by its time limit, or at once by a kil
         [hook]: () => new Promise<void>(() => undefined),
       });
       const hung = world.system.spawn(Hung);
-      hung.tell.crash();
-      await world.settle();
+      await world.tell(hung).crash();
       const ended = world.system[verb](hung);
       await world.advance(verb === 'kill' ? 0 : 101);
       assert.ok(await Promise.race([ended, Promise.resolve(false)]), `${verb} during ${hook}`);
@@ -143,22 +136,16 @@ otherRuntimes('a sibling that is stopping during a one-for-all restart still end
     handlers: { fill: (ctx) => ({ slow: ctx.spawn(Slow), crash: ctx.spawn(Crash) }) },
     supervise: { strategy: 'one-for-all' },
   });
-  const filled = world.system.spawn(Parent).ask.fill();
-  await world.settle();
-  const { slow, crash } = await filled;
+  const { slow, crash } = await world.ask(world.system.spawn(Parent)).fill();
   const watcher = world.system.spawn(Watcher);
-  watcher.tell.watch(slow);
-  await world.settle();
+  await world.tell(watcher).watch(slow);
   const stopped = world.system.stop(slow);
   await world.settle();
-  crash.tell.crash();
-  await world.settle();
+  await world.tell(crash).crash();
   hook.resolve();
   await world.settle();
   assert.is(await Promise.race([stopped, Promise.resolve('still there')]), 'stopped');
-  const notices = watcher.ask.notices();
-  await world.settle();
-  assert.is((await notices).length, 1);
+  assert.is((await world.ask(watcher).notices()).length, 1);
 });
 
 // Bug: a directive starts a second handler of a busy actor.
@@ -191,13 +178,10 @@ otherRuntimes('a directive for a busy sibling never makes it run two handlers at
       handlers: { fill: (ctx) => ({ busy: ctx.spawn(Busy), crash: ctx.spawn(Crash) }) },
       supervise: { strategy: 'one-for-all', decide: () => directive },
     });
-    const filled = world.system.spawn(Parent).ask.fill();
-    await world.settle();
-    const { busy, crash } = await filled;
+    const { busy, crash } = await world.ask(world.system.spawn(Parent)).fill();
     for (let n = 0; n < 4; n += 1) busy.tell.work(n);
     await world.settle();
-    crash.tell.crash();
-    await world.settle();
+    await world.tell(crash).crash();
     for (let i = 0; i < 10; i += 1) {
       resolvers.shift()?.();
       await world.settle();
@@ -223,17 +207,12 @@ otherRuntimes('a resume of a parent also resumes the descendants that wait for i
     supervise: { decide: () => 'escalate' },
   });
   const top = world.system.spawn(Top);
-  const asked = top.ask.middle();
-  await world.settle();
-  const middle = await asked;
-  const askedLeaf = middle.ask.leaf();
-  await world.settle();
-  const leaf = await askedLeaf;
+  const middle = await world.ask(top).middle();
+  const leaf = await world.ask(middle).leaf();
   leaf.tell.crash();
   await world.settle();
   const replies = [top.ask.ping(), middle.ask.ping(), leaf.ask.get()];
-  await world.settle();
-  assert.equal(await Promise.all(replies), ['pong', 'pong', 0]);
+  assert.equal(await world.settle(Promise.all(replies)), ['pong', 'pong', 0]);
 });
 
 // Bug: the mailbox of a suspended actor grows without bound.
@@ -305,12 +284,10 @@ otherRuntimes(
     });
     const watched = world.system.spawn(Watcher);
     const full = world.system.spawn(Full);
-    full.tell.watch(watched);
-    await world.settle();
+    await world.tell(full).watch(watched);
     const token = world.system.suspend(full);
     for (let i = 0; i < 100; i += 1) full.tell.take();
-    void world.system.stop(watched);
-    await world.settle();
+    await world.settle(world.system.stop(watched));
     assert.is(notices, 1);
     token.resume();
 
@@ -327,11 +304,9 @@ otherRuntimes(
     });
     const second = world.system.spawn(Watcher);
     const throttled = world.system.spawn(Throttled, { args: { ref: second } });
-    throttled.tell.take();
-    await world.settle();
+    await world.tell(throttled).take();
     assert.is(world.system.inspect({ under: throttled }).handled, 0);
-    void world.system.stop(second);
-    await world.settle();
+    await world.settle(world.system.stop(second));
     assert.is(notices, 2);
   },
 );
@@ -353,12 +328,8 @@ otherRuntimes(
     failing.tell.watch(watched);
     working.tell.watch(watched);
     await world.settle();
-    const ended = world.system.stop(watched);
-    await world.settle();
-    assert.is(await ended, 'stopped');
-    const notices = working.ask.notices();
-    await world.settle();
-    assert.equal(await notices, ['/watched stopped']);
+    assert.is(await world.settle(world.system.stop(watched)), 'stopped');
+    assert.equal(await world.ask(working).notices(), ['/watched stopped']);
     assert.is(failing.offer.watch(working), 'closed');
   },
 );
@@ -396,8 +367,7 @@ otherRuntimes('a message that arrives at the end of a turn is handled, in every 
     for (let i = 0; i < 10; i += 1) for (const relay of relays) relay.tell.go(1);
     await world.settle();
     const n = counter.ask.get();
-    await world.settle();
-    assert.is(await n, 50, `seed ${seed}`);
+    assert.is(await world.settle(n), 50, `seed ${seed}`);
   }
 });
 
@@ -417,8 +387,7 @@ otherRuntimes('errors of middleware, listeners and routing functions never reach
   world.system.subscribe(boom);
   world.system.spawn(Target).tell.take();
   const workers = world.system.spawnPool(Target, { size: 2, routing: { hash: boom } });
-  workers.tell.take();
-  await world.settle();
+  await world.tell(workers).take();
   assert.is(world.system.stats().queued, 0);
 });
 
@@ -469,13 +438,9 @@ otherRuntimes('a watch across systems is notified', async () => {
   await using there = createTestSystem({ name: 'there' });
   const watcher = here.system.spawn(Watcher);
   const watched = there.system.spawn(Watcher, { name: 'watched' });
-  watcher.tell.watch(watched);
-  await here.settle();
-  void there.system.stop(watched);
-  await there.settle();
-  const notices = watcher.ask.notices();
-  await here.settle();
-  assert.equal(await notices, ['/watched stopped']);
+  await here.tell(watcher).watch(watched);
+  await there.settle(there.system.stop(watched));
+  assert.equal(await here.ask(watcher).notices(), ['/watched stopped']);
 });
 
 // Bug: a shutdown under load hangs or loses messages.

@@ -40,8 +40,7 @@ shown('refs, routers, pools, contexts and what a context makes are short in logs
   }
   assert.match(inspect({ ask: ref.ask }), 'ref(/a)');
   assert.is(String(values.ctx as ActorContext), 'context(/a)');
-  void test.system.stop(ref);
-  await test.settle();
+  await test.settle(test.system.stop(ref));
   assert.is(inspect(values.ctx), 'context(/a)', 'of an ended context too');
 });
 

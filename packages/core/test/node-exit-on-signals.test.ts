@@ -141,8 +141,7 @@ exits('in virtual time the report is the host’s, and a look takes it back', as
       },
     },
   });
-  world.system.spawn(Failing).tell.fail();
-  await world.settle();
+  await world.tell(world.system.spawn(Failing)).fail();
   assert.is(world.host.failedSystems.length, 1);
   assert.is((await world.system.whenStopped).cause?.message.endsWith('x'), true);
   assert.equal(world.host.failedSystems, []);

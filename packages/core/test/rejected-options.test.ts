@@ -154,8 +154,7 @@ options('only a definition made by `defineActor` can be spawned, by a system and
       (error: unknown) => error instanceof MisuseError,
     );
     const Parent = defineActor('parent', { handlers: { go: (ctx) => void ctx.spawn(wrong as never) } });
-    test.system.spawn(Parent).tell.go();
-    await test.settle();
+    await test.tell(test.system.spawn(Parent)).go();
   }
   assert.is(errors.length, 5);
   assert.ok(errors.every((error) => error instanceof MisuseError));
@@ -215,9 +214,7 @@ options('an option getter that throws reaches the caller and leaves the system u
       throw new RangeError('getter');
     },
   };
-  const ok = ref.ask.put(payload);
-  await test.settle();
-  assert.is(await ok, 'ok');
+  assert.is(await test.ask(ref).put(payload), 'ok');
 });
 
 options('a middleware list is copied: later changes have no effect', async () => {
@@ -262,8 +259,7 @@ options('a value that is not a ref is refused where a ref is needed', async () =
       },
     });
     const ref = test.system.spawn(Actor);
-    ref.tell.all();
-    await test.settle();
+    await test.tell(ref).all();
     assert.equal(
       refused,
       ['watch.ref', 'unwatch.ref', 'link.ref', 'unlink.ref', 'after.ref', 'every.ref', 'suspend.of'].concat(
@@ -336,8 +332,7 @@ options('a suspension without a valid reason and resume condition is refused', a
     },
   });
   const ref = test.system.spawn(Actor);
-  ref.tell.all();
-  await test.settle();
+  await test.tell(ref).all();
   assert.equal(
     refused,
     cases.map(([, , option]) => option),

@@ -202,8 +202,7 @@ scale('a parent that awaits while 300,000 watched children end is notified of ea
     },
   });
   const parent = world.system.spawn(Parent);
-  parent.tell.fill(300_000);
-  await world.settle();
+  await world.tell(parent).fill(300_000);
   parent.tell.hold();
   for (const ref of refs) ref.tell.leave();
   await world.settle();
@@ -239,8 +238,7 @@ scale('20,000 siblings restart together in linear time', async () => {
     const built = world.system.spawn(Machine).ask.build();
     await world.settle();
     const startedAt = performance.now();
-    (await built).tell.crash();
-    await world.settle();
+    await world.tell(await built).crash();
     assert.is(started.count, 2 * count);
     return performance.now() - startedAt;
   };

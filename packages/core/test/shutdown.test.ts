@@ -163,9 +163,7 @@ shutdown('a second shutdown waits for the first', async () => {
   system.onShutdown('drain', 'count', () => {
     runs += 1;
   });
-  const both = Promise.all([system.shutdown(), system.shutdown({ withinMs: 1 })]);
-  await world.settle();
-  const [a, b] = await both;
+  const [a, b] = await world.settle(Promise.all([system.shutdown(), system.shutdown({ withinMs: 1 })]));
   assert.is(a, b);
   assert.is(runs, 1);
   assert.throws(() => system.onShutdown('drain', 'late', () => undefined), /stopping or stopped/);

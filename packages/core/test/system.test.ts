@@ -234,15 +234,13 @@ system('`on` calls back for one kind of event until it is disposed of', async ()
   {
     using _letters = test.system.on('dead-letter', ({ letter }) => letters.push(letter.message));
     const ref = test.system.spawn(Actor);
-    void test.system.stop(ref);
-    await test.settle();
+    await test.settle(test.system.stop(ref));
     ref.tell.ping();
     assert.equal(letters, ['ping']);
     void _letters;
   }
   const ref = test.system.spawn(Actor);
-  void test.system.stop(ref);
-  await test.settle();
+  await test.settle(test.system.stop(ref));
   ref.tell.ping();
   assert.equal(letters, ['ping'], 'none after its end');
   const on = test.system.on.bind(test.system) as (kind: string, listener: unknown) => Disposable;

@@ -5,15 +5,20 @@ export {
   circuitBreaker,
 } from './circuit-breaker/circuit-breaker.js';
 export { NoTelemetrySdkError } from './errors.js';
+export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './jobs/client-job-spans.js';
 export {
-  type JobHooks,
+  type ClientHooks,
   type JobTelemetry,
   type JobTelemetryOptions,
   jobTelemetry,
+  type LeaderHooks,
   type LogHooks,
+  type WorkerHooks,
 } from './jobs/job-telemetry.js';
 export type { JobEvent, LogEvent } from './jobs/leader-events.js';
 export type { LeaderOverview, LeaderOverviewSource } from './jobs/leader-overview.js';
+export { contextOfTrace, type TraceContext } from './jobs/trace-context.js';
+export type { AttemptEnd, AttemptTrace, AttemptView, WorkerTracing } from './jobs/worker-job-spans.js';
 export { consoleLogger, type Logger, type LogMethod } from './logging/logger.js';
 export { type LoggingOptions, logging } from './logging/logging.js';
 export type { MessageScope } from './message-scope.js';

@@ -64,11 +64,8 @@ for (const [name, make] of Object.entries(makers)) {
     const ref = test.system.spawn(connection('dead-letter', sent));
     const refused = ref.ask.send({ id: 'a' }).catch((error: { code?: string }) => error.code);
     ref.tell.connected();
-    await test.settle();
-    assert.is(await refused, 'ERR_UNDELIVERED');
-    const asked = ref.ask.send({ id: 'a' });
-    await test.settle();
-    assert.is(await asked, 'sent a');
+    assert.is(await test.settle(refused), 'ERR_UNDELIVERED');
+    assert.is(await test.ask(ref).send({ id: 'a' }), 'sent a');
     assert.equal(sent, ['a']);
   });
 }
@@ -77,8 +74,7 @@ phases('a message that a phase stashes or refuses takes no rate-limit token', as
   for (const illegal of ['stash', 'dead-letter'] as const) {
     const limit = rateLimit({ name: `phases ${illegal}`, perSecond: 1, burst: 5 });
     await using test = createTestSystem({ middleware: [limit] });
-    test.system.spawn(connection(illegal, [])).tell.send({ id: 'a' });
-    await test.settle();
+    await test.tell(test.system.spawn(connection(illegal, []))).send({ id: 'a' });
     assert.is(limit.consumed, 0);
   }
 });

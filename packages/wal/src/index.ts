@@ -15,6 +15,7 @@ export type { BlobWriter } from './blob/blob-writer.js';
 export type { CodecName } from './codec/codec-lookup.js';
 export type { RecordVisitor } from './codec/record-codec.js';
 export type { AppendCallback } from './commit/append-callbacks.js';
+export type { ContentFormat } from './format/content-format.js';
 export type { Loss, SnapshotEntry } from './format/manifest.js';
 export { walHostOf } from './host/core-host-adapter.js';
 export { nodeWalHost } from './host/node-wal-host.js';
@@ -41,6 +42,7 @@ export {
   type Damage,
   WalBlobError,
   WalClosedError,
+  WalContentError,
   WalCopyError,
   WalCorruptError,
   WalDirectoryError,

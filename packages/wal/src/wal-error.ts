@@ -1,6 +1,7 @@
 // One base class, one stable code per class, and the exit code where the process has to end.
 
 import { keepClassNames } from '@troupe/core/class-names';
+import type { ContentFormat } from './format/content-format.js';
 
 export abstract class WalError extends Error {
   abstract readonly code: string;
@@ -48,6 +49,27 @@ export class WalVersionError extends WalError {
   constructor(file: string, found: string, readable: string) {
     super(`${file}: format ${found}, this version reads ${readable}; nothing was changed`);
   }
+}
+
+/** The records are of another application, or of a version of it that this one cannot read. */
+export class WalContentError extends WalError {
+  override readonly code = 'ERR_WAL_CONTENT';
+  override readonly exitCode = 65;
+  readonly found: ContentFormat | undefined;
+  readonly readable: ContentFormat;
+
+  constructor(found: ContentFormat | undefined, readable: ContentFormat) {
+    const what = found === undefined ? 'no format' : `format ${contentText(found)} (since ${found.since})`;
+    super(
+      `STORE: the records have ${what}, this program reads ${contentText(readable)}; open it with the program and version that wrote it, nothing was changed`,
+    );
+    this.found = found;
+    this.readable = readable;
+  }
+}
+
+function contentText({ name, major, minor }: ContentFormat): string {
+  return `${name} ${major}.${minor}`;
 }
 
 export class WalLockedError extends WalError {
@@ -218,6 +240,7 @@ export function errnoOf(error: unknown): string | undefined {
 keepClassNames({
   WalBlobError,
   WalClosedError,
+  WalContentError,
   WalCopyError,
   WalCorruptError,
   WalDirectoryError,

@@ -17,6 +17,7 @@ export interface BoxOptions {
   readonly roomBytes: number;
 }
 const RULES = { waitMs: wholeNumber(1, 60_000), name: text(64), roomBytes: wholeNumber(1, 8 * MIB) };
+const DEFAULTS = { waitMs: 5_000, name: 'box', roomBytes: 2 * MIB };
 /** Events of a box. */
 export type BoxEvent =
   /** It is full. */

@@ -63,7 +63,7 @@ export function runWindow(
 
 /** Submits jobs that no worker serves. */
 export async function submitWaiting(client: Client, count: number, payloads: PayloadSource): Promise<void> {
-  const batch = 5_000;
+  const batch = 4_000;
   for (let from = 0; from < count; from += batch) {
     const inputs = Array.from({ length: Math.min(batch, count - from) }, () => payloads.next());
     await client.submitAll(waiting, inputs);

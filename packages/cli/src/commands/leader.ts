@@ -1,8 +1,17 @@
 import { readFileSync } from 'node:fs';
 import type { Host } from '@troupe/core';
-import { type JobsEvent, jobId, type LeaderServer, startLeader } from '@troupe/jobs';
+import { type DashboardServer, type ServeOptions, serveDashboard } from '@troupe/dashboard';
+import {
+  type Client,
+  connectClient,
+  type JobsEvent,
+  jobId,
+  type LeaderServer,
+  startLeader,
+} from '@troupe/jobs';
 import {
   type Address,
+  type DialerAuth,
   formatAddress,
   formatCloseReason,
   IdentityStore,
@@ -10,25 +19,30 @@ import {
   type ListenerEvent,
   type ListenTls,
 } from '@troupe/transport';
+import type { CodecName } from '@troupe/wal';
 import { type Command, Option } from 'commander';
 import { CliError } from '../cli-error.js';
 import { exitFailureOf } from '../error-exit-code.js';
 import { ExitCode } from '../exit-code.js';
 import { checkTlsFiles, readableKeyWarning } from '../input/check-tls-files.js';
-import { entryOf, readKeyFile } from '../input/key-file.js';
+import { entryOf, authOf as keyAuthOf, readKeyFile } from '../input/key-file.js';
 import { DEFAULT_PORT, socketPath } from '../input/leader-address.js';
 import { type LeaderConfig, readLeaderConfig } from '../input/leader-config.js';
+import { logFormatOption } from '../input/log-format-option.js';
 import { byteCount, duration, wholeNumber } from '../input/option-parsers.js';
 import { repeatable } from '../input/repeatable-option.js';
-import { loggingHost } from '../logging-host.js';
+import { loggingHost, silentHost } from '../logging-host.js';
 import { escapeControlCharacters } from '../output/escape-control-characters.js';
 import { logLines } from '../output/log-lines.js';
 import { printCrash } from '../output/print-crash.js';
 import type { Terminal } from '../output/terminal.js';
 import { onReload, untilSignal } from '../process-signals.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
+import { type HttpFlags, httpOptions, withHttpOptions } from './dashboard.js';
 
-interface Flags extends JsonFlag {
+interface Flags extends JsonFlag, HttpFlags {
+  readonly http?: number;
+  readonly httpKey?: string;
   readonly port: number;
   readonly host: string;
   readonly socket?: string;
@@ -49,10 +63,19 @@ interface Flags extends JsonFlag {
   readonly compress?: 'gzip' | 'brotli';
   readonly verbose?: boolean;
   readonly allowNetworkFs?: boolean;
+  readonly logFormat?: CodecName;
 }
 
 export function addLeader(program: Command, context: CommandContext): void {
-  subcommand(program, 'leader', 'run a leader on a folder', 'troupe leader --port 7419 --dir ./state')
+  const command = subcommand(
+    program,
+    'leader',
+    'run a leader on a folder',
+    'troupe leader --port 7419 --dir ./state',
+  );
+  withHttpOptions(command)
+    .option('--http <port>', 'serve jobs over HTTP too, on this port; 7420 is usual', wholeNumber(0, 65_535))
+    .option('--http-key <file>', 'key file by which the HTTP side is a client of this leader')
     .option('-p, --port <n>', 'port; 0 picks a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--socket <path>', 'listen on a Unix socket instead', socketPath)
@@ -90,6 +113,7 @@ export function addLeader(program: Command, context: CommandContext): void {
         'brotli',
       ]),
     )
+    .addOption(logFormatOption())
     .option('--allow-network-fs', 'use a folder on a network file system all the same')
     .option('-v, --verbose', 'print connections, refusals and the tree of actors')
     .action((flags: Flags, command: Command) => {
@@ -125,7 +149,11 @@ function startOptionsOf(
     times: { ...config.times, resumeGraceMs },
     ...(flags.insecure === undefined ? {} : { insecure: flags.insecure }),
     ...(flags.compress === undefined ? {} : { compress: flags.compress }),
-    ...(flags.allowNetworkFs === true ? { wal: { ...config.wal, allowNetworkFs: true } } : {}),
+    wal: {
+      ...config.wal,
+      ...(flags.allowNetworkFs === true ? { allowNetworkFs: true } : {}),
+      ...(flags.logFormat === undefined ? {} : { codec: flags.logFormat }),
+    },
   };
 }
 
@@ -148,22 +176,89 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
   // The tag of job ids is in the log: until that is read, a job is printed by its number.
   let tag: string | undefined;
   const idOf: IdOf = (job) => (tag === undefined ? String(job) : jobId(tag, job));
+  const http = gatewayOptions(flags);
   const leader = await open(context, flags, start, host, idOf);
   isServing = true;
   const overview = await leader.overview();
   const { counts } = overview;
   tag = overview.tag;
   const address = formatAddress(leader.address);
+  // Before `ready` is printed: a signal after that line ends the process in order.
+  const signalled = untilSignal();
   printResult(context, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
     `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
   ]);
   printTree(terminal, flags, leader);
+  const gateway = await openGateway(context, flags, leader, http);
   onReload(() => void reload(context, flags, leader));
-  const signal = await untilSignal();
+  const signal = await signalled;
   printTree(terminal, flags, leader);
   if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
+  await gateway?.close();
   await leader.close({ withinMs: flags.drainWithin });
   printResult(context, flags, { kind: 'stopped' }, ['leader stopped']);
+}
+
+/** The HTTP side of a leader. It is a client of it, with a key of its own where the leader has keys. */
+class LeaderGateway {
+  private readonly client: Client;
+  private readonly server: DashboardServer;
+
+  private constructor(client: Client, server: DashboardServer) {
+    this.client = client;
+    this.server = server;
+  }
+
+  static async open(leader: LeaderServer, { auth, ...http }: GatewayOptions): Promise<LeaderGateway> {
+    const client = await connectClient({
+      address: leader.address,
+      name: 'dashboard',
+      host: silentHost,
+      ...(auth === undefined ? {} : { auth }),
+    });
+    return new LeaderGateway(client, await serveDashboard({ ...http, client }));
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  async close(): Promise<void> {
+    await this.server.close();
+    this.client.close();
+  }
+}
+
+type GatewayOptions = Omit<ServeOptions, 'client'> & { readonly auth?: DialerAuth | undefined };
+
+/** Reads its files before the leader starts. Undefined without --http. */
+function gatewayOptions(flags: Flags): GatewayOptions | undefined {
+  const { http: port, httpKey, tlsCert } = flags;
+  if (port === undefined) return undefined;
+  if (tlsCert !== undefined)
+    throw new CliError(
+      'ERR_CLI_USAGE',
+      ExitCode.usage,
+      '--http: not with --tls-cert; run troupe dashboard beside the leader',
+    );
+  return { ...httpOptions(flags), port, auth: httpKey === undefined ? undefined : keyAuthOf(httpKey) };
+}
+
+async function openGateway(
+  context: CommandContext,
+  flags: Flags,
+  leader: LeaderServer,
+  options: GatewayOptions | undefined,
+): Promise<LeaderGateway | undefined> {
+  if (options === undefined) return undefined;
+  try {
+    const gateway = await LeaderGateway.open(leader, options);
+    printResult(context, flags, { kind: 'http', url: gateway.url }, [`leader serves HTTP on ${gateway.url}`]);
+    return gateway;
+  } catch (error) {
+    await leader.close({ withinMs: 0 });
+    throw error;
+  }
 }
 
 /** At the start, and with the connections of the moment at the end. */

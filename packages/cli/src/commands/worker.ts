@@ -102,10 +102,12 @@ async function run(context: CommandContext, module: string, flags: Flags): Promi
   isWorking = true;
   notices.connected();
   const { execs, slots } = worker;
+  // Before `ready` is printed: a signal after that line ends the process in order.
+  const signalled = untilSignal();
   printResult(context, flags, { kind: 'ready', worker: name, slots, execs }, [
     `worker ${name} ready, ${slots} slots, runs ${execs.join(', ')}`,
   ]);
-  const signal = await Promise.race([untilSignal(), refused]);
+  const signal = await Promise.race([signalled, refused]);
   if (signal instanceof Error) {
     await worker.close({ withinMs: 0 });
     throw signal;

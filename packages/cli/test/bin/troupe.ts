@@ -79,6 +79,11 @@ export class Running implements AsyncDisposable {
   err = '';
   private out = '';
 
+  /** The text on standard output so far. */
+  get printed(): string {
+    return this.out;
+  }
+
   constructor(args: readonly string[], cwd?: string, nodeFlags: readonly string[] = []) {
     this.child = start([...args, '--json'], cwd, {}, nodeFlags);
     this.child.stderr?.on('data', (chunk: Buffer) => {
@@ -133,6 +138,15 @@ export const others = [
   handle(job('slow.nap'), (ms) => new Promise((resolve) => setTimeout(() => resolve('napped'), ms))),
   handle(job('cpu.spin'), (ms) => { const until = Date.now() + ms; while (Date.now() < until); return 'spun'; }),
 ];
+`;
+
+/** A module with a warm runner. */
+export const WARM_HANDLERS = `import { defineJob, handle } from ${JSON.stringify(jobs)};
+const any = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
+export const nap = handle(defineJob('warm.nap', { input: any, output: any, useStatic: true }), {
+  load: () => 'loaded',
+  run: (ms, { loaded }) => new Promise((resolve) => setTimeout(() => resolve(loaded), ms)),
+});
 `;
 
 /** A folder of its own with a module of handlers in it. */

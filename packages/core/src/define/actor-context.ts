@@ -21,6 +21,7 @@ import type { SpawnOptions } from './spawn-options.js';
 
 /** A suspension of an actor's user lane. Only this token ends it early; resuming twice does nothing. */
 export interface SuspensionToken {
+  /** The suspension has not ended. */
   readonly active: boolean;
   /** Ends this suspension; a second call does nothing. */
   resume(): void;

@@ -6,16 +6,20 @@ export type Directive = 'resume' | 'restart' | 'stop' | 'escalate';
 export const DIRECTIVES: readonly Directive[] = ['resume', 'restart', 'stop', 'escalate'];
 
 /**
- * one-for-one   only the failed child is concerned
- * one-for-all   all children are restarted or stopped with it
- * rest-for-one  the failed child and those started after it
+ * The children that a failure concerns.
+ *
+ *   one-for-one   only the failed child
+ *   one-for-all   all children are restarted or stopped with it
+ *   rest-for-one  the failed child and the children started after it
  */
 export type Strategy = 'one-for-one' | 'one-for-all' | 'rest-for-one';
 
 /**
- * permanent  is started again however it ended
- * transient  is started again when it failed (the default)
- * temporary  is never started again
+ * Whether a child that has ended is started again.
+ *
+ *   permanent  however it ended
+ *   transient  when it failed
+ *   temporary  never
  */
 export type RestartType = 'permanent' | 'transient' | 'temporary';
 
@@ -52,6 +56,7 @@ export interface SupervisionPolicy {
 
 /** A failure of a child, as `decide` gets it. */
 export interface ChildFailure {
+  /** The error that its handler or hook threw. */
   readonly error: Error;
   /** `Account.is(child)` tells its definition. */
   readonly child: AnyRef;

@@ -1,6 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { OptionError } from '../errors/error-classes.js';
 import {
   AWAITING,
   DRAINING,
@@ -13,6 +12,7 @@ import {
   SUSPENDED,
   TERMINATED,
 } from '../mailbox/status-word.js';
+import { checkOption, number, rule } from '../option-check.js';
 import type { ActorStatus, ActorView, InspectOptions } from './actor-view.js';
 import { describeActivity } from './describe-activity.js';
 
@@ -30,6 +30,11 @@ const WORDS: readonly (readonly [number, ActorStatus])[] = [
   [STOPPING, 'stopping'],
 ];
 
+const numberOfChildren = rule(
+  'a number of at least 0, or Infinity',
+  (value) => typeof value === 'number' && value >= 0,
+);
+
 type InspectedParts = Parts<'childLists' | 'host' | 'ready' | 'remote'>;
 
 /** An actor and the actors below it, at this moment. Costs nothing while it is not called. */
@@ -39,10 +44,8 @@ export function inspectActor(
   options: InspectOptions = {},
 ): ActorView {
   const { levels = LEVELS_DEFAULT, childrenMax = CHILDREN_DEFAULT } = options;
-  if (!(levels >= 0 && levels <= 1_000))
-    throw new OptionError('inspect.levels', levels, 'needed a number from 0 to 1000');
-  if (!(childrenMax >= 0))
-    throw new OptionError('inspect.childrenMax', childrenMax, 'needed a number of at least 0');
+  checkOption('inspect.levels', levels, number(0, 1_000));
+  checkOption('inspect.childrenMax', childrenMax, numberOfChildren);
   return viewOf(runtime, cell, levels, childrenMax);
 }
 

@@ -10,7 +10,9 @@ export interface MessageView {
   readonly path: string;
   /** Name of its definition. */
   readonly actor: string;
+  /** Name of the message. */
   readonly message: string;
+  /** The payload; undefined for a message without one. */
   readonly payload: unknown;
   /** Path of the sender, where it is known. */
   readonly from: string | undefined;
@@ -35,10 +37,15 @@ export interface MessageView {
 
 /** A message that is being sent, before it is in the mailbox. */
 export interface SendView {
+  /** Path of the receiving actor. */
   readonly path: string;
+  /** Name of its definition. */
   readonly actor: string;
+  /** Name of the message. */
   readonly message: string;
+  /** The payload; undefined for a message without one. */
   readonly payload: unknown;
+  /** Path of the sender, where it is known. */
   readonly from: string | undefined;
   /** Context of the message the sender is handling, so that one trace shows the whole chain. */
   readonly cause: unknown;
@@ -52,10 +59,15 @@ export interface SendView {
 
 /** A message that reaches no handler, though `onSend` has seen it. */
 export interface DeadLetterView {
+  /** Path of the receiving actor. */
   readonly path: string;
+  /** Name of its definition. */
   readonly actor: string;
+  /** Name of the message. */
   readonly message: string;
+  /** The payload; undefined for a message without one. */
   readonly payload: unknown;
+  /** Why no handler gets it. */
   readonly reason: DeadLetterReason;
   /** The value that this middleware's own `onSend` returned. */
   readonly context: unknown;
@@ -65,10 +77,13 @@ export interface DeadLetterView {
 
 /** One turn of one actor. The same object before and after, so hooks may use it as a key. */
 export interface TurnView {
+  /** Path of the actor. */
   readonly path: string;
+  /** Name of its definition. */
   readonly actor: string;
   /** Messages waiting when the turn began. */
   readonly depth: number;
+  /** Monotonic milliseconds at which the turn began. */
   readonly startedAt: number;
   /** Known after the turn; until then the time it began. */
   readonly endedAt: number;
@@ -162,6 +177,7 @@ export interface Middleware {
 
 /** The place where a middleware is installed. */
 export interface Installation {
+  /** The new system, before its first actor. */
   readonly system: ActorSystem;
   /** All middleware of the system, in its order. */
   readonly middleware: readonly Middleware[];

@@ -9,6 +9,7 @@ export interface TimerOptions {
 
 /** An armed timer. */
 export interface ActorTimer {
+  /** It has not fired for the last time and was not cancelled. */
   readonly active: boolean;
   /** Does nothing when it has fired or was cancelled. */
   cancel(): void;

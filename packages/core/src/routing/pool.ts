@@ -17,7 +17,7 @@ import { type Routing, routingRule } from './routing-option.js';
 export interface PoolSettings {
   /** The number of routees. */
   readonly size: number;
-  /** Default `round-robin`. */
+  /** The choice of a routee. Default `round-robin`. */
   readonly routing?: Routing | undefined;
   /** Unique among its siblings. Default: none, the pool is anonymous. */
   readonly name?: string | undefined;

@@ -12,4 +12,4 @@ export type { Probe, ProbedMessage, ProbeOptions } from './probe.js';
 export { SeededRandom } from './seeded-random.js';
 export { StepExecutor } from './step-executor.js';
 export { createTestSystem, type TestSystem, type TestSystemOptions } from './test-system.js';
-export { ProbeError, UnansweredError, UnsettledWorldError } from './testing-errors.js';
+export { PendingPromiseError, ProbeError, UnansweredError, UnsettledWorldError } from './testing-errors.js';

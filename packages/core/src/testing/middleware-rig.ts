@@ -3,7 +3,7 @@ import type { SupervisionPolicy } from '../define/supervision-policy.js';
 import type { DeadLetter } from '../message/dead-letter.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type { Middleware, Outcome } from '../middleware/middleware.js';
-import { checkOptionNames } from '../option-check.js';
+import { anything, callback, checkOptions, wholeNumber } from '../option-check.js';
 import type { ActorRef } from '../ref/actor-ref.js';
 import type { RuntimeEvent } from '../runtime-event.js';
 import { createTestSystem, type TestSystem } from './test-system.js';
@@ -22,7 +22,7 @@ export interface MiddlewareRigOptions {
   readonly handle?: RigHandler | undefined;
   /** The policy for the actor of the rig. */
   readonly supervise?: SupervisionPolicy | undefined;
-  /** As for a test system. Default: none. */
+  /** Of its world. Default: none. */
   readonly seed?: number | undefined;
 }
 
@@ -31,13 +31,17 @@ export interface MiddlewareRigOptions {
  * virtual time. Everything that the middleware does to the messages is recorded.
  */
 export interface MiddlewareRig extends TestSystem {
+  /** The actor behind the middleware. */
   readonly ref: ActorRef<typeof Rigged>;
   /** Payloads that reached the handler, in order; one that is run again is here again. */
   readonly ran: readonly unknown[];
   /** The outcome of each message, as a middleware in front of the one under test sees it. */
   readonly outcomes: readonly Outcome[];
+  /** Messages that no handler got. */
   readonly deadLetters: readonly DeadLetter[];
+  /** Suspensions that the middleware has begun, with their times. */
   readonly suspensions: readonly { readonly reason: SuspendReason; readonly at: number }[];
+  /** Failures of the actor. */
   readonly failures: readonly Error[];
   /** One more actor behind the same middleware. */
   spawn(name: string): ActorRef<typeof Rigged>;
@@ -48,7 +52,11 @@ export function createMiddlewareRig(
   middleware: Middleware | readonly Middleware[],
   options: MiddlewareRigOptions = {},
 ): MiddlewareRig {
-  checkOptionNames('createMiddlewareRig', options, ['handle', 'supervise', 'seed']);
+  checkOptions('createMiddlewareRig', options, {
+    handle: callback,
+    supervise: anything,
+    seed: wholeNumber(0),
+  });
   const ran: unknown[] = [];
   const outcomes: Outcome[] = [];
   const deadLetters: DeadLetter[] = [];

@@ -25,6 +25,7 @@ export type ProbedMessage<D extends AnyDefinition> = {
  * settle first. Each message is expected once, in the order of arrival.
  */
 export interface Probe<D extends AnyDefinition> {
+  /** Its ref, for the actor under test. */
   readonly ref: ActorRef<D>;
   /** The payloads of each message, in the order of arrival: `probe.received.record[0]`. */
   readonly received: { readonly [K in keyof HandlersOf<D>]: readonly PayloadOf<HandlersOf<D>[K]>[] };

@@ -14,11 +14,14 @@ export class StepExecutor extends AttachedExecutor<ActorCell> implements Executo
   coarseNow: number;
   private readonly host: Host;
   private readonly choose: (() => number) | undefined;
+  private readonly onReady: (() => void) | undefined;
 
-  constructor(host: Host, choose: (() => number) | undefined) {
+  /** `onReady` is called whenever an actor becomes ready. */
+  constructor(host: Host, choose: (() => number) | undefined, onReady?: () => void) {
     super();
     this.host = host;
     this.choose = choose;
+    this.onReady = onReady;
     this.coarseNow = host.now();
   }
 
@@ -30,6 +33,7 @@ export class StepExecutor extends AttachedExecutor<ActorCell> implements Executo
   /** Nothing runs before the next step. */
   wake(): void {
     this.coarseNow = this.host.now();
+    this.onReady?.();
   }
 
   resume(mailbox: ActorCell): void {
@@ -49,19 +53,29 @@ export class StepExecutor extends AttachedExecutor<ActorCell> implements Executo
     return this.ready.slots.mailboxes.filter((cell) => cell?.isTerminated === false) as ActorCell[];
   }
 
-  /** All messages that wait to be handled, and the asks being handled. */
-  get payloads(): readonly unknown[] {
+  /** Turns so far. */
+  get turns(): number {
+    return this.ready.taken;
+  }
+
+  /** The messages in mailboxes. */
+  get waitingPayloads(): readonly unknown[] {
     const payloads = this.ready.inlinePayloads;
-    const keep = (payload: unknown): boolean => {
-      payloads.push(payload);
-      return false;
-    };
-    for (const { cold, queue } of this.actors) {
-      keep(cold?.awaiting?.envelope);
-      queue.findIndex(keep);
-      for (const { payload } of cold?.stash ?? []) keep(payload);
-    }
+    for (const { queue } of this.actors)
+      queue.findIndex((payload) => {
+        payloads.push(payload);
+        return false;
+      });
     return payloads;
+  }
+
+  /** The messages in mailboxes and stashes, and the asks being handled. */
+  get payloads(): readonly unknown[] {
+    const others = this.actors.flatMap(({ cold }) => [
+      cold?.awaiting?.envelope,
+      ...(cold?.stash ?? []).map(({ payload }) => payload),
+    ]);
+    return [...this.waitingPayloads, ...others];
   }
 
   /** The last messages in the system, oldest first. */

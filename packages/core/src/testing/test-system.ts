@@ -2,7 +2,8 @@ import { isOf } from '../actor/name-registry.js';
 import type { AnyDefinition, HandlerMap, StateOf } from '../define/actor-definition.js';
 import { checkIsDefinition } from '../define/check-definition.js';
 import { MisuseError } from '../errors/error-classes.js';
-import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from '../ref/actor-ref.js';
+import { checkOption, wholeNumber } from '../option-check.js';
+import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, SendMethods } from '../ref/actor-ref.js';
 import { checkRefArgument } from '../ref/check-ref-argument.js';
 import type { RuntimeEvent } from '../runtime-event.js';
 import { type ActorSystem, createSystem } from '../system.js';
@@ -12,7 +13,8 @@ import { unsettledWorlds } from './node-unsettled-worlds.js';
 import { type Probe, type ProbeOptions, type ProbeRecord, spawnProbe } from './probe.js';
 import { SeededRandom } from './seeded-random.js';
 import { StepExecutor } from './step-executor.js';
-import { unansweredError } from './unanswered-ask.js';
+import { PendingPromiseError } from './testing-errors.js';
+import { busyActors, unansweredError } from './unanswered-ask.js';
 
 const STEPS_MAX = 10_000_000;
 /** Older events are forgotten, half of them at a time. */
@@ -20,14 +22,23 @@ const EVENTS_MAX = 100_000;
 
 /** A system in virtual time: the production runtime on a manual host and a stepping executor. */
 export interface TestSystem extends AsyncDisposable {
+  /** The system itself. */
   readonly system: ActorSystem;
+  /** Clock, chance and log of the world. */
   readonly host: ManualHost;
   /** One turn of one ready actor; false when no actor was ready. */
   step(): boolean;
   /** Runs until no actor is ready and no settled promise makes one ready. Time stands still. */
   settle(): Promise<void>;
+  /**
+   * Settles, and resolves or rejects as the promise does: `await world.settle(system.stop(ref))`. Rejects
+   * with ERR_TEST_PENDING when the world has settled and the promise has not.
+   */
+  settle<T>(promise: PromiseLike<T>): Promise<T>;
   /** Settles, moves time by `ms` from timer to timer, and settles after each and at the end. */
   advance(ms: number): Promise<void>;
+  /** Tells, and settles: `await world.tell(ref).add(2)`. */
+  tell<H extends HandlerMap>(ref: RefOf<H>): SendMethods<H>;
   /**
    * Asks, settles, and resolves with the reply; rejects with ERR_TEST_UNANSWERED when the world has settled
    * without one. Time stands still.
@@ -70,9 +81,10 @@ export class VirtualSystem implements TestSystem {
 
   /** `choose` returns the place of the next actor among so many ready ones. */
   constructor({ seed, host, ...options }: TestSystemOptions, choose = orderBySeed(seed)) {
+    if (seed !== undefined) checkOption('createTestSystem.seed', seed, wholeNumber(0));
     this.host = host ?? new ManualHost({ seed });
     const order = choose && (() => (choose(executor.readyCount) + 0.5) / executor.readyCount);
-    const executor: StepExecutor = new StepExecutor(this.host, order);
+    const executor: StepExecutor = new StepExecutor(this.host, order, () => unsettledWorlds.begin());
     this.executor = executor;
     this.system = createSystem({ ...options, host: this.host, executor: () => executor });
     unsettledWorlds.add(executor);
@@ -86,17 +98,13 @@ export class VirtualSystem implements TestSystem {
     return this.executor.step();
   }
 
-  async settle(): Promise<void> {
-    for (let steps = 0; ; ) {
-      while (this.step()) {
-        steps += 1;
-        if (steps > STEPS_MAX)
-          throw new Error(`still not settled after ${STEPS_MAX} turns: something keeps itself busy`);
-      }
-      // Callbacks of the host come after all microtasks, as on a real event loop.
-      await microtasksDone();
-      if (this.executor.readyCount === 0 && !this.host.runCallbacks()) return;
-    }
+  settle(): Promise<void>;
+  settle<T>(promise: PromiseLike<T>): Promise<T>;
+  async settle<T>(promise?: PromiseLike<T>): Promise<T | undefined> {
+    if (promise !== undefined)
+      return this.settledValue(promise, () => new PendingPromiseError(busyActors(this.system)));
+    await this.runReady();
+    return undefined;
   }
 
   async advance(ms: number): Promise<void> {
@@ -111,16 +119,15 @@ export class VirtualSystem implements TestSystem {
     await this.settle();
   }
 
+  tell<H extends HandlerMap>(ref: RefOf<H>): SendMethods<H> {
+    checkRefArgument('tell.ref', ref);
+    return wrapMethods(ref.tell, () => this.runReady()) as SendMethods<H>;
+  }
+
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
-    const methods = this.system.ask(ref, options) as object;
-    const answered = (method: unknown, message: string | symbol): unknown => {
-      if (typeof method !== 'function') return undefined;
-      return (payload?: unknown) =>
-        this.answered(ref, String(message), method.call(methods, payload) as Promise<unknown>);
-    };
-    return new Proxy(methods, {
-      get: (target, message) => answered(Reflect.get(target, message), message),
-    }) as AskMethods<H>;
+    const answered = (reply: unknown, message: string): Promise<unknown> =>
+      this.answered(ref, message, reply as Promise<unknown>);
+    return wrapMethods(this.system.ask(ref, options), answered) as AskMethods<H>;
   }
 
   stateOf<D extends AnyDefinition>(definition: D, ref: ActorRef<NoInfer<D>>): StateOf<D> {
@@ -155,18 +162,48 @@ export class VirtualSystem implements TestSystem {
     unsettledWorlds.delete(this.executor);
   }
 
-  private async answered(target: AnyRef, message: string, reply: Promise<unknown>): Promise<unknown> {
-    let isAnswered = false;
-    const mark = (): void => {
-      isAnswered = true;
-    };
-    // A rejection is an answer too; the caller gets it below.
-    reply.then(mark, mark);
-    await this.settle();
-    if (isAnswered) return reply;
-    const probes = this.probes.map(({ ref, record }) => ({ path: ref.path, messages: record.unanswered }));
-    throw unansweredError(this.system, target, message, probes);
+  private async runReady(): Promise<void> {
+    for (let steps = 0; ; ) {
+      while (this.step()) {
+        steps += 1;
+        if (steps > STEPS_MAX)
+          throw new Error(`still not settled after ${STEPS_MAX} turns: something keeps itself busy`);
+      }
+      // Callbacks of the host come after all microtasks, as on a real event loop.
+      await microtasksDone();
+      if (this.executor.readyCount === 0 && !this.host.runCallbacks()) return unsettledWorlds.endIfSettled();
+    }
   }
+
+  private async answered(target: AnyRef, message: string, reply: Promise<unknown>): Promise<unknown> {
+    return this.settledValue(reply, () => {
+      const probes = this.probes.map(({ ref, record }) => ({ path: ref.path, messages: record.unanswered }));
+      return unansweredError(this.system, target, message, probes);
+    });
+  }
+
+  private async settledValue<T>(promise: PromiseLike<T>, pending: () => Error): Promise<T> {
+    let isSettled = false;
+    const mark = (): void => {
+      isSettled = true;
+    };
+    // A rejection is the caller's, below.
+    promise.then(mark, mark);
+    await this.runReady();
+    if (isSettled) return promise;
+    throw pending();
+  }
+}
+
+/** The same methods, each with a function of its result and its name in place of the result. */
+function wrapMethods(methods: object, after: (result: unknown, message: string) => unknown): object {
+  return new Proxy(methods, {
+    get(target, message) {
+      const method: unknown = Reflect.get(target, message);
+      if (typeof method !== 'function') return undefined;
+      return (payload?: unknown) => after(method.call(target, payload), String(message));
+    },
+  });
 }
 
 function orderBySeed(seed: number | undefined): ((ready: number) => number) | undefined {

@@ -24,6 +24,24 @@ export class UnansweredError extends TroupeError {
   }
 }
 
+/** The promise of `world.settle` is pending where nothing can go on. The text says which actor does what. */
+export class PendingPromiseError extends TroupeError {
+  readonly code = 'ERR_TEST_PENDING';
+  /** One line for each actor that is not idle. */
+  readonly activities: readonly string[];
+  constructor(activities: readonly string[]) {
+    super(
+      [
+        'the promise of `world.settle` is pending, and no actor can go on at this time:',
+        ...activities.map((activity) => `  ${activity}`),
+        'Time stands still in `world.settle`. For a promise that takes time, or one from outside the actors:',
+        '  const done = …; await world.advance(ms); await done;',
+      ].join('\n'),
+    );
+    this.activities = activities;
+  }
+}
+
 /** A test awaits an ask, and no code runs the actors of its world. */
 export class UnsettledWorldError extends TroupeError {
   readonly code = 'ERR_TEST_UNSETTLED';
@@ -57,7 +75,7 @@ export class ProbeError extends TroupeError {
   }
 }
 
-keepClassNames({ ProbeError, UnansweredError, UnsettledWorldError });
+keepClassNames({ PendingPromiseError, ProbeError, UnansweredError, UnsettledWorldError });
 
 /** The difference of two values in lines of + and -. */
 export function differenceText(actual: unknown, expected: unknown): string {

@@ -6,9 +6,9 @@ import { anything, checkOptions } from '../option-check.js';
 import { checkPoolOptions, type PoolOptions } from '../routing/pool.js';
 
 export interface ChildOptions {
-  /** Default: the name of the definition. */
+  /** Unique among its siblings. Default: the name of the definition. */
   readonly name?: string | undefined;
-  /** Default `transient`. */
+  /** Whether its supervisor starts it again when it ends. Default `transient`. */
   readonly restart?: RestartType | undefined;
   /** When it ends for good, its supervisor ends too. Default false. */
   readonly significant?: boolean | undefined;

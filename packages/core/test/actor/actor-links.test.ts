@@ -31,8 +31,7 @@ const Peer = defineActor('peer', {
 async function pair() {
   const world = createTestSystem();
   const [a, b] = [world.system.spawn(Peer), world.system.spawn(Peer)];
-  a.tell.link(b);
-  await world.settle();
+  await world.tell(a).link(b);
   return { world, a, b };
 }
 
@@ -41,8 +40,7 @@ links('when one of two linked actors ends, the other is stopped', async () => {
     for (const verb of ['stop', 'drain', 'kill'] as const) {
       const made = await pair();
       await using _ = made.world;
-      void made.world.system[verb](made[victim]);
-      await made.world.settle();
+      await made.world.settle(made.world.system[verb](made[victim]));
       assert.is(made.a.offer.ping(), 'closed');
       assert.is(made.b.offer.ping(), 'closed');
     }
@@ -52,42 +50,33 @@ links('when one of two linked actors ends, the other is stopped', async () => {
 links('a restart does not end linked actors', async () => {
   const { world, a, b } = await pair();
   await using _ = world;
-  a.tell.crash();
-  await world.settle();
+  await world.tell(a).crash();
   assert.is(b.offer.ping(), 'accepted');
-  void world.system.stop(b);
-  await world.settle();
+  await world.settle(world.system.stop(b));
   assert.is(a.offer.ping(), 'closed');
 });
 
 links('the end of an unlinked actor does not stop the other', async () => {
   const { world, a, b } = await pair();
   await using _ = world;
-  b.tell.unlink(a);
-  await world.settle();
-  void world.system.stop(a);
-  await world.settle();
+  await world.tell(b).unlink(a);
+  await world.settle(world.system.stop(a));
   assert.is(b.offer.ping(), 'accepted');
 });
 
 links('a link to an actor that has ended stops the linking actor', async () => {
   const { world, a, b } = await pair();
   await using _ = world;
-  a.tell.unlink(b);
-  await world.settle();
-  void world.system.stop(b);
-  await world.settle();
-  a.tell.link(b);
-  await world.settle();
+  await world.tell(a).unlink(b);
+  await world.settle(world.system.stop(b));
+  await world.tell(a).link(b);
   assert.is(a.offer.ping(), 'closed');
 });
 
 links('an actor cannot be linked to itself', async () => {
   const { world, a } = await pair();
   await using _ = world;
-  const error = a.ask.linkSelf();
-  await world.settle();
-  assert.instance(await error, MisuseError);
+  assert.instance(await world.ask(a).linkSelf(), MisuseError);
 });
 
 links('a chain of linked actors ends as a whole', async () => {
@@ -98,8 +87,7 @@ links('a chain of linked actors ends as a whole', async () => {
     if (next !== undefined) peer.tell.link(next);
   });
   await world.settle();
-  void world.system.stop(peers[25] as (typeof peers)[number]);
-  await world.settle();
+  await world.settle(world.system.stop(peers[25] as (typeof peers)[number]));
   assert.is(world.system.stats().actors, 1);
 });
 
@@ -111,8 +99,7 @@ links('a name can be watched', async () => {
     if (seen.length === 2) throw new Error('a watcher that throws delays no other');
   });
   const first = world.system.spawn(Peer, { name: 'p' });
-  void world.system.stop(first);
-  await world.settle();
+  await world.settle(world.system.stop(first));
   world.system.spawn(defineActor('other', { handlers: {} }), { name: 'p' });
   end();
   assert.equal(seen, ['none', '/p', 'none', 'none']);

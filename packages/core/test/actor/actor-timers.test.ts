@@ -81,8 +81,7 @@ timers('a restart and a stop end the timers of the incarnation', async () => {
   ref.tell.idleAfter(5);
   await test.settle();
   assert.is(test.system.stats().timers, 2);
-  void test.system.stop(ref);
-  await test.settle();
+  await test.settle(test.system.stop(ref));
   assert.is(test.system.stats().timers, 0);
 });
 
@@ -129,8 +128,7 @@ timers('a million timers are armed and cancelled without a leak', async () => {
       },
     },
   });
-  test.system.spawn(Armer).tell.go();
-  await test.settle();
+  await test.tell(test.system.spawn(Armer)).go();
   assert.is(test.system.stats().timers, 0);
 });
 
@@ -167,8 +165,7 @@ timers('a receive timeout that passes several times while no turn runs fires onc
   const host = new Blocked();
   await using test = createTestSystem({ host });
   const ref = test.system.spawn(Clock);
-  ref.tell.idleAfter(100);
-  await test.settle();
+  await test.tell(ref).idleAfter(100);
   host.blockedMs = 1_000;
   for (const at of [100, 199]) {
     host.moveTo(at);

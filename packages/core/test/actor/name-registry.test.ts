@@ -41,11 +41,8 @@ registry('a name is unique among living siblings, not among other or ended actor
   }
   assert.is(test.system.stats().actors, 2, 'no actor was created');
   const parent = test.system.spawn(Parent, { name: 'p' });
-  const path = parent.ask.spawn('ann');
-  await test.settle();
-  assert.is(await path, '/p/ann');
-  void test.system.stop(first);
-  await test.settle();
+  assert.is(await test.ask(parent).spawn('ann'), '/p/ann');
+  await test.settle(test.system.stop(first));
   const second = test.system.spawn(Child, { name: 'ann' });
   assert.is(test.system.lookup(Child, 'ann'), second);
 });
@@ -77,9 +74,7 @@ registry('a name is free again as soon as its actor has stopped', async () => {
   await using test = createTestSystem();
   for (let i = 0; i < 100; i += 1) {
     const ref = test.system.spawn(Child, { name: 'again' });
-    const stopped = test.system.stop(ref);
-    await test.settle();
-    await stopped;
+    await test.settle(test.system.stop(ref));
   }
 });
 
@@ -89,8 +84,7 @@ registry('an actor without a name has a unique path', async () => {
   for (let i = 0; i < 200; i += 1) {
     const ref = test.system.spawn(Child);
     paths.add(ref.path);
-    void test.system.stop(ref);
-    await test.settle();
+    await test.settle(test.system.stop(ref));
     paths.add(ref.path);
   }
   assert.is(paths.size, 200);
@@ -101,12 +95,10 @@ registry('the watcher of a name is notified of every change', async () => {
   const notified: (string | undefined)[] = [];
   const end = runtimeOf(test.system).registry.watch('ann', (ref) => notified.push(ref?.id));
   const first = test.system.spawn(Child, { name: 'ann' });
-  void test.system.stop(first);
-  await test.settle();
+  await test.settle(test.system.stop(first));
   const second = test.system.spawn(Child, { name: 'ann' });
   end();
-  void test.system.stop(second);
-  await test.settle();
+  await test.settle(test.system.stop(second));
   assert.equal(notified, [undefined, first.id, undefined, second.id]);
 });
 
@@ -121,8 +113,7 @@ registry('an anonymous actor is called after its definition, with a number of it
     const child = test.system.spawn(Child);
     paths.add(child.path);
     const { path } = child;
-    void test.system.stop(child);
-    await test.settle();
+    await test.settle(test.system.stop(child));
     assert.is(child.path, path, 'the path stays after its end');
   }
   assert.is(paths.size, 12);
@@ -131,8 +122,7 @@ registry('an anonymous actor is called after its definition, with a number of it
 registry('a name in use by an anonymous sibling is refused, also one with a generation', async () => {
   await using test = createTestSystem();
   const earlier = test.system.spawn(Child);
-  void test.system.stop(earlier);
-  await test.settle();
+  await test.settle(test.system.stop(earlier));
   const later = test.system.spawn(Child);
   assert.match(later.path, /^\/child-\d+\.1$/);
   for (const { path } of [test.system.spawn(Child), later]) {

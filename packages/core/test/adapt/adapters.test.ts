@@ -75,9 +75,7 @@ adapt('a class becomes an actor, inherited methods included', async () => {
   assert.is(await count, 1);
   assert.is(await who, 'ann');
   basket.tell.put('bomb');
-  const after = basket.ask.list();
-  await world.settle();
-  assert.equal(await after, []);
+  assert.equal(await world.ask(basket).list(), []);
   assert.not('move' in basket.tell);
   assert.not('size' in basket.tell);
 });
@@ -171,16 +169,13 @@ adapt(
     await using world = createTestSystem();
     const average = world.system.spawn(Average);
     const replies = [average.ask.next(4), average.ask.next(8)];
-    await world.settle();
-    assert.equal(await Promise.all(replies), [4, 6]);
+    assert.equal(await world.settle(Promise.all(replies)), [4, 6]);
     const failed = average.ask.next(-1).catch((error: { code?: string }) => error.code);
     const fresh = average.ask.next(10);
     await world.settle();
     assert.is(await failed, 'ERR_ACTOR_FAILED');
     assert.is(await fresh, 10);
-    const last = average.ask.next(0);
-    await world.settle();
-    assert.is(await last, undefined);
+    assert.is(await world.ask(average).next(0), undefined);
     assert.is(average.offer.next(1), 'closed');
     assert.equal(ended, ['finally', 'finally']);
   },
@@ -201,8 +196,7 @@ adapt('a stop runs the `finally` block of a generator that waits for its next me
   await using world = createTestSystem();
   const loop = world.system.spawn(Loop);
   await world.settle();
-  void world.system.stop(loop);
-  await world.settle();
+  await world.settle(world.system.stop(loop));
   assert.is(ended, true);
 });
 
@@ -239,9 +233,7 @@ adapt('a source is read no faster than its actor has room', async () => {
     await world.settle();
   }
   assert.is(await sent, 10);
-  const seen = slow.ask.seen();
-  await world.settle();
-  assert.equal(await seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.equal(await world.ask(slow).seen(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
 adapt('a source is closed when its actor stops and when the signal fires', async () => {
@@ -258,8 +250,7 @@ adapt('a source is closed when its actor stops and when the signal fires', async
   const slow = world.system.spawn(Slow);
   const broken = toActor(endless('stopped'), slow, 'take').catch((error: unknown) => error);
   await world.settle();
-  void world.system.kill(slow);
-  await world.settle();
+  await world.settle(world.system.kill(slow));
   assert.instance(await broken, UndeliveredError);
   const abort = new AbortController();
   const other = world.system.spawn(Slow);
@@ -273,8 +264,7 @@ adapt('a source is closed when its actor stops and when the signal fires', async
   gates.splice(0).forEach((open) => {
     open();
   });
-  await world.settle();
-  assert.type(await ended, 'number');
+  assert.type(await world.settle(ended), 'number');
   assert.equal(closed, ['stopped', 'aborted']);
 });
 
@@ -289,8 +279,7 @@ adapt('an inbox yields messages in order, and its loop ends with the actor', asy
     for (let n = 0; n < 20; n += 1) await inbox.ref.send.put(n);
     await inbox.ref.send.end();
   })();
-  await world.settle();
-  await Promise.all([reading, writing]);
+  await world.settle(Promise.all([reading, writing]));
   assert.equal(
     read,
     Array.from({ length: 20 }, (_, n) => n),
@@ -333,8 +322,7 @@ adapt('the reader of an inbox gets an error when its actor is killed', async () 
   await using world = createTestSystem();
   const inbox = fromActor<number>(world.system);
   const next = inbox.next();
-  void world.system.kill(inbox.ref);
-  await world.settle();
+  await world.settle(world.system.kill(inbox.ref));
   assert.equal(await next, { done: true, value: undefined });
 });
 
@@ -350,8 +338,7 @@ adapt('a transfer can be aborted while it waits for room', async () => {
   await world.settle();
   abort.abort();
   assert.is(await transfer, 3);
-  void world.system.kill(full);
-  await world.settle();
+  await world.settle(world.system.kill(full));
 });
 
 adapt(
@@ -372,9 +359,7 @@ adapt(
         await world.settle();
       }
       await after;
-      const seen = slow.ask.seen();
-      await world.settle();
-      assert.equal(await seen, [...Array.from({ length: sent }, (_, n) => n), 100]);
+      assert.equal(await world.ask(slow).seen(), [...Array.from({ length: sent }, (_, n) => n), 100]);
     }
   },
 );
@@ -386,8 +371,7 @@ adapt('a transfer with a signal still rejects when its actor stops', async () =>
   const { signal } = new AbortController();
   const broken = toActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal }).catch((error: unknown) => error);
   await world.settle();
-  void world.system.kill(slow);
-  await world.settle();
+  await world.settle(world.system.kill(slow));
   assert.instance(await broken, UndeliveredError);
 });
 

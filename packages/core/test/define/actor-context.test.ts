@@ -62,8 +62,7 @@ for (const how of ['restart', 'stop', 'kill'] as const) {
       if (event.kind === 'dead-letter') letters.push(event.letter.reason);
     });
     const ref = test.system.spawn(Stale, { name: 'stale' });
-    ref.tell.keep();
-    await test.settle();
+    await test.tell(ref).keep();
     const stale = kept as unknown as ActorContext;
     const keptTimerMethods = stale.after(10, other);
     if (how === 'restart') ref.tell.fail();
@@ -91,9 +90,7 @@ for (const how of ['restart', 'stop', 'kill'] as const) {
     await test.settle();
     assert.is(test.system.stats().timers, 0);
     if (how === 'restart') {
-      const pong = ref.ask.ping();
-      await test.settle();
-      assert.is(await pong, 'pong');
+      assert.is(await test.ask(ref).ping(), 'pong');
     }
   });
 }
@@ -178,10 +175,8 @@ cell('the hooks of an end still see the state, and the ended cell keeps its id a
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   const { id, path } = ref;
-  ref.tell.fail();
-  await test.settle();
-  void test.system.stop(ref);
-  await test.settle();
+  await test.tell(ref).fail();
+  await test.settle(test.system.stop(ref));
   assert.equal(seen, [7, 7, 7]);
   assert.equal([ref.id, ref.path], [id, path]);
 });
@@ -236,15 +231,13 @@ cell('`watchName` of a context runs in turns of the actor and ends with its inca
   const ends: (() => void)[] = [];
   await using test = createTestSystem();
   const watcher = test.system.spawn(Watcher);
-  watcher.tell.slow();
-  await test.settle();
+  await test.tell(watcher).slow();
   const other = spawnOther(test);
   await test.settle();
   until.resolve();
   assert.equal(await test.ask(watcher).seen(), ['none', '/other']);
   watcher.tell.fail();
-  void test.system.stop(other);
-  await test.settle();
+  await test.settle(test.system.stop(other));
   spawnOther(test);
   assert.equal(await test.ask(watcher).seen(), ['none', '/other'], 'one watch of the new incarnation');
   ends[1]?.();
@@ -295,8 +288,7 @@ cell('a context has self, parent, children, path, clock, random numbers and a lo
     },
   });
   await test.advance(12);
-  test.system.spawn(Parent, { name: 'p' }).tell.record();
-  await test.settle();
+  await test.tell(test.system.spawn(Parent, { name: 'p' })).record();
   assert.equal(seen, [
     ['/p', undefined, ['/p/c'], 12],
     ['/p/c', '/p', '/p/c'],
@@ -313,8 +305,7 @@ cell('`self` of a definition refuses the context of another definition', async (
   const Wrong = defineActor('wrong', {
     handlers: { go: (ctx) => void Other.self(ctx as unknown as ActorContext<undefined>) },
   });
-  test.system.spawn(Wrong).tell.go();
-  await test.settle();
+  await test.tell(test.system.spawn(Wrong)).go();
   assert.instance(errors[0], MisuseError);
 });
 
@@ -331,12 +322,9 @@ cell('a ref stays valid over restarts and keeps the path of its actor after the 
   const ref = test.system.spawn(Actor, { name: 'a' });
   const { id } = ref;
   ref.tell.fail();
-  const pong = ref.ask.ping();
-  await test.settle();
-  assert.is(await pong, 'pong');
+  assert.is(await test.ask(ref).ping(), 'pong');
   assert.is(ref.id, id);
-  void test.system.stop(ref);
-  await test.settle();
+  await test.settle(test.system.stop(ref));
   assert.is(ref.id, id);
   assert.is(ref.path, '/a');
   assert.is(String(ref), 'ref(/a)');
@@ -353,11 +341,9 @@ cell('ending an actor that has already ended does not end the next actor in its 
   });
   const ref = test.system.spawn(Actor);
   const former = cellOf(ref);
-  ref.tell.crash();
-  await test.settle();
+  await test.tell(ref).crash();
   const latter = cellOf(ref);
-  void test.system.kill(ref);
-  await test.settle();
+  await test.settle(test.system.kill(ref));
   for (const cell of [former, latter]) {
     cell.requestStop();
     cell.requestDrain();

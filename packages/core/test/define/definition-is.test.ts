@@ -17,8 +17,7 @@ definition('`is` is true for refs of its actors, and of pools and routers of the
     assert.ok(Account.is(one));
     assert.not.ok(Twin.is(one));
   }
-  void test.system.stop(ref);
-  await test.settle();
+  await test.settle(test.system.stop(ref));
   assert.ok(Account.is(ref), 'after its end too');
   for (const other of [undefined, null, 'x', {}, Account, test.system]) assert.not.ok(Account.is(other));
 });

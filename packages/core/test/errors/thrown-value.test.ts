@@ -127,9 +127,7 @@ errors('an error of an event listener reaches neither the runtime nor other list
   test.system.subscribe(() => {
     received += 1;
   });
-  const pong = test.system.spawn(Actor).ask.ping();
-  await test.settle();
-  assert.is(await pong, 'pong');
+  assert.is(await test.ask(test.system.spawn(Actor)).ping(), 'pong');
   assert.is(received, 1);
 });
 
@@ -149,9 +147,7 @@ errors('a log function that throws stops no actor', async () => {
   await using test = createTestSystem({ host });
   const ref = test.system.spawn(Actor);
   ref.tell.bad();
-  const pong = ref.ask.ping();
-  await test.settle();
-  assert.is(await pong, 'pong');
+  assert.is(await test.ask(ref).ping(), 'pong');
   assert.is(test.system.stats().logsLost, 1);
 });
 
@@ -203,8 +199,7 @@ errors('an error that leaves the runtime is bounded in size', async () => {
       if (event.kind === 'failed') received.push(event.error);
       if (event.kind === 'system-stopping') received.push(event.cause);
     });
-    test.system.spawn(Thrower).tell.bad(name);
-    await test.settle();
+    await test.tell(test.system.spawn(Thrower)).bad(name);
     received.push((await test.system.whenStopped).cause, ...host.logged.map(({ fields }) => fields.error));
     assert.is(received.length, 5, name);
     assert.ok(received.every((error) => error instanceof Error && lengthOf(error) < 300_000));

@@ -97,8 +97,7 @@ inspect('`inspect` limits levels and children and counts the omitted ones', asyn
     },
   });
   const parent = world.system.spawn(Parent, { name: 'p' });
-  parent.tell.fill(5);
-  await world.settle();
+  await world.tell(parent).fill(5);
   const view = world.system.inspect({ under: parent, childrenMax: 2 });
   assert.is(view.children.length, 2);
   assert.is(view.hidden, 3);
@@ -127,8 +126,7 @@ inspect('the tree is printed as text', async () => {
 inspect('an actor that has ended can still be inspected', async () => {
   await using world = createTestSystem();
   const clerk = world.system.spawn(Clerk, { name: 'x' });
-  void world.system.stop(clerk);
-  await world.settle();
+  await world.settle(world.system.stop(clerk));
   assert.is(world.system.inspect({ under: clerk }).activity, 'stopped');
 });
 
@@ -136,8 +134,7 @@ inspect('inspecting an ended actor shows nothing of the next actor in its slot',
   await using world = createTestSystem();
   for (const how of ['stop', 'drain', 'kill'] as const) {
     const gone = world.system.spawn(Clerk, { name: how });
-    void world.system[how](gone);
-    await world.settle();
+    await world.settle(world.system[how](gone));
     const next = world.system.spawn(Clerk);
     for (let i = 0; i < 7; i += 1) next.tell.add();
     await world.settle();
@@ -145,8 +142,7 @@ inspect('inspecting an ended actor shows nothing of the next actor in its slot',
     const view = world.system.inspect({ under: gone });
     assert.equal(view.status, ['terminated']);
     assert.is(view.handled, 0);
-    void world.system.stop(next);
-    await world.settle();
+    await world.settle(world.system.stop(next));
   }
 });
 

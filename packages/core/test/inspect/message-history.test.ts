@@ -39,8 +39,7 @@ function watched(options: Parameters<typeof createTestSystem>[0] = {}) {
 messageHistory('the event and the log line of a failure have the message history', async () => {
   const { test, failures, first } = watched();
   await using _ = test;
-  first.tell.begin();
-  await test.settle();
+  await test.tell(first).begin();
   const expected = ['outside → /first.begin', '/first → /last.crash'];
   assert.equal(failures[0]?.messageHistory, expected);
   assert.equal(test.host.logged.find(({ level }) => level === 'error')?.fields.messageHistory, expected);
@@ -48,8 +47,7 @@ messageHistory('the event and the log line of a failure have the message history
 
 messageHistory('the report of a failed system has the message history of the original failure', async () => {
   const { test, first } = watched({ supervise: { restarts: 0 } });
-  first.tell.begin();
-  await test.settle();
+  await test.tell(first).begin();
   const { cause, messageHistory: expected } = await test.system.whenStopped;
   assert.match(cause?.message ?? '', 'crash');
   assert.equal(expected, ['outside → /first.begin', '/first → /last.crash']);
@@ -70,8 +68,7 @@ messageHistory('the message history is built on first read, once', async () => {
       return read?.(...args);
     },
   });
-  first.tell.begin();
-  await test.settle();
+  await test.tell(first).begin();
   assert.is(reads, 0);
   assert.is(failures[0]?.messageHistory, failures[0]?.messageHistory);
   assert.is(reads, 1);
@@ -80,8 +77,7 @@ messageHistory('the message history is built on first read, once', async () => {
 messageHistory('without a flight recorder the message history is empty', async () => {
   const { test, failures, first } = watched({ recorder: false });
   await using _ = test;
-  first.tell.begin();
-  await test.settle();
+  await test.tell(first).begin();
   assert.equal(failures[0]?.messageHistory, []);
 });
 
@@ -89,14 +85,11 @@ messageHistory('messages of an ended sender are not attributed to the next actor
   const { test, failures, first, last } = watched();
   await using _ = test;
   const slot = first.id.split('.')[0];
-  first.tell.pass();
-  await test.settle();
-  void test.system.stop(first);
-  await test.settle();
+  await test.tell(first).pass();
+  await test.settle(test.system.stop(first));
   const next = test.system.spawn(First, { args: { last }, name: 'next' });
   assert.is(next.id.split('.')[0], slot, 'the same slot');
-  next.tell.begin();
-  await test.settle();
+  await test.tell(next).begin();
   assert.equal(failures[0]?.messageHistory, [
     `ended actor ${slot} → /last.note`,
     'outside → /next.begin',
@@ -108,14 +101,11 @@ messageHistory('the message history has no messages of the previous actor in the
   const { test, failures, last } = watched();
   await using _ = test;
   const slot = last.id.split('.')[0];
-  last.tell.note();
-  await test.settle();
-  void test.system.stop(last);
-  await test.settle();
+  await test.tell(last).note();
+  await test.settle(test.system.stop(last));
   const next = test.system.spawn(Last, { name: 'next' });
   assert.is(next.id.split('.')[0], slot, 'the same slot');
-  next.tell.crash();
-  await test.settle();
+  await test.tell(next).crash();
   assert.equal(failures[0]?.messageHistory, ['outside → /next.crash']);
 });
 

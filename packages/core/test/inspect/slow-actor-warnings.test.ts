@@ -31,11 +31,9 @@ function open(warn: { turnMs?: number; queueMs?: number } | false) {
 warnings('a long turn is reported with its actor and message', async () => {
   const { world, host, events, slow } = open({ turnMs: 50 });
   await using _ = world;
-  slow.tell.work(49);
-  await world.settle();
+  await world.tell(slow).work(49);
   assert.equal(events, []);
-  slow.tell.work(51);
-  await world.settle();
+  await world.tell(slow).work(51);
   assert.equal(events, [{ kind: 'long-turn', path: '/slow', message: 'work', turns: 1, handled: 1, ms: 51 }]);
   assert.ok(
     host.logged.some(
@@ -58,13 +56,11 @@ warnings('an actor is not reported repeatedly', async () => {
   const { world, events, slow } = open({ turnMs: 50 });
   await using _ = world;
   for (let i = 0; i < 3; i += 1) {
-    slow.tell.work(60);
-    await world.settle();
+    await world.tell(slow).work(60);
   }
   assert.is(events.length, 1);
   await world.advance(10_000);
-  slow.tell.work(60);
-  await world.settle();
+  await world.tell(slow).work(60);
   assert.is(events.length, 2);
 });
 
@@ -94,8 +90,7 @@ warnings('a deep queue that is handled in time is not reported', async () => {
 warnings('warnings can be switched off', async () => {
   const { world, events, slow } = open(false);
   await using _ = world;
-  slow.tell.work(1_000);
-  await world.settle();
+  await world.tell(slow).work(1_000);
   assert.equal(events, []);
 });
 

@@ -34,8 +34,7 @@ invoker('a turn that empties the mailbox has the result completed', async () => 
   const { seen, middleware } = results();
   await using test = createTestSystem({ middleware: [middleware] });
   const ref = test.system.spawn(Actor);
-  ref.tell.put(1);
-  await test.settle();
+  await test.tell(ref).put(1);
   assert.equal(seen, [{ kind: 'completed', readyHint: false }]);
 });
 
@@ -75,9 +74,7 @@ invoker('a failing message ends the turn, and the messages behind it stay in the
     ['Error: broken'],
   );
   assert.is(cellOf(ref).queue.length, 1);
-  const after = ref.ask.seen();
-  await test.settle();
-  assert.equal(await after, [2]);
+  assert.equal(await test.ask(ref).seen(), [2]);
   assert.is(test.system.stats().deadLetters, 0);
 });
 
@@ -172,8 +169,7 @@ invoker(
     });
     await using test = createTestSystem({ middleware: ['a', 'b', 'c'].map(noting) });
     const ref = test.system.spawn(Actor);
-    ref.tell.put(1);
-    await test.settle();
+    await test.tell(ref).put(1);
     assert.equal(log.splice(0), [
       'before turn a',
       'before turn b',
@@ -188,8 +184,7 @@ invoker(
       'after turn b',
       'after turn a',
     ]);
-    ref.tell.put(2);
-    await test.settle();
+    await test.tell(ref).put(2);
     assert.equal(
       log.filter((line) => !line.includes('turn')),
       ['before a', 'before b', 'after a refused'],
@@ -280,8 +275,7 @@ invoker('an invalid verdict refuses the message and is a failure of its middlewa
     test.system.subscribe((event) => {
       if (event.kind === 'dead-letter') letters.push(event.letter.reason);
     });
-    ref.tell.put(1);
-    await test.settle();
+    await test.tell(ref).put(1);
     assert.equal(letters, ['refused']);
     await test[Symbol.asyncDispose]();
   }
@@ -329,8 +323,7 @@ invoker('the context of one message does not leak into the next message of the t
     ['last', 'root 1'],
     ['last', 'root 2'],
   ]);
-  last.tell.put(3);
-  await test.settle();
+  await test.tell(last).put(3);
   assert.equal(contexts.at(-1), ['last', 'root 3']);
 });
 

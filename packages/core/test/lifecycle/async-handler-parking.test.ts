@@ -144,8 +144,7 @@ async function settleOnce(withHooks: boolean): Promise<void> {
       () => true,
     );
     const pong = ref.ask.ping();
-    await test.settle();
-    assert.equal(await Promise.all([settled, pong]), [true, 'pong']);
+    assert.equal(await test.settle(Promise.all([settled, pong])), [true, 'pong']);
     await test[Symbol.asyncDispose]();
   }
 }
@@ -187,11 +186,9 @@ awaiting(
     const ref = test.system.spawn(Worker);
     const work = ref.ask.work().catch((error: { code: string }) => error.code);
     await test.settle();
-    void test.system.kill(ref);
-    await test.settle();
+    await test.settle(test.system.kill(ref));
     until.resolve();
-    await test.settle();
-    assert.is(await work, 'ERR_UNDELIVERED');
+    assert.is(await test.settle(work), 'ERR_UNDELIVERED');
     assert.equal(reports, ['work settled']);
     assert.is(runtimeOf(test.system).ready.depth, 0);
   },
@@ -206,9 +203,8 @@ awaiting('ten thousand awaiting actors are each resumed by their own promise', a
   pending.forEach(({ resolve }, i) => {
     resolve(i);
   });
-  await test.settle();
   assert.equal(
-    await Promise.all(replies),
+    await test.settle(Promise.all(replies)),
     Array.from({ length: 10_000 }, (_, i) => i),
   );
 });
@@ -225,10 +221,8 @@ awaiting('the error of a handler whose actor was killed or restarted is logged',
       .map(({ message }) => message);
   const killed = test.system.spawn(Slow, { name: 'killed' });
   const first = deferred();
-  killed.tell.hold(first.promise);
-  await test.settle();
-  void test.system.kill(killed);
-  await test.settle();
+  await test.tell(killed).hold(first.promise);
+  await test.settle(test.system.kill(killed));
   first.reject(new Error('late'));
   await test.settle();
   assert.is(lines().length, 1);
@@ -276,8 +270,7 @@ awaiting(
     killed.tell.hold(gates[1].promise);
     await test.settle();
     void test.system.kill(killed);
-    other.tell.crash();
-    await test.settle();
+    await test.tell(other).crash();
     gates[0].reject(new Error('late'));
     await test.settle();
     assert.is(lines(), 1, 'restarting');

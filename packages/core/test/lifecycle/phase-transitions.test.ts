@@ -118,11 +118,9 @@ transitions(
     });
     const ref = world.system.spawn(Waiting);
     await world.advance(5);
-    ref.tell.wait();
-    await world.settle();
+    await world.tell(ref).wait();
     assert.is(world.system.stats().timers, 2);
-    ref.tell.leave();
-    await world.settle();
+    await world.tell(ref).leave();
     assert.is(world.system.stats().timers, 0);
     await world.advance(50);
     assert.equal([fired, world.eventsOf('dead-letter')], [['every'], []]);
@@ -158,8 +156,7 @@ transitions('a tick in the mailbox does not reach the next phase: it is a dead l
 transitions('the name of a hook in `handlers` is a message', async () => {
   await using world = createTestSystem();
   const log: string[] = [];
-  world.system.spawn(Light, { args: log }).tell.enter();
-  await world.settle();
+  await world.tell(world.system.spawn(Light, { args: log })).enter();
   assert.equal(log, ['started', 'red 0', 'message enter']);
 });
 
@@ -171,8 +168,7 @@ transitions('a restart and a stop run no `exit`; a restart enters the first phas
   light.tell.fail();
   await world.advance(9);
   assert.equal(log.splice(0), ['started', 'red 0', 'red ends', 'green 10', 'started', 'red 10']);
-  void world.system.stop(light);
-  await world.settle();
+  await world.settle(world.system.stop(light));
   assert.equal(log, ['stopping']);
 });
 

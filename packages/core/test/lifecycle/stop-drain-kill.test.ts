@@ -46,12 +46,10 @@ lifecycle('a stop runs `stopping`, stops children in reverse start order, then r
   });
   await using test = createTestSystem();
   const ref = test.system.spawn(Parent);
-  ref.tell.note();
-  await test.settle();
+  await test.tell(ref).note();
   assert.equal(log, ['started', 'message']);
   const stopped = test.system.stop(ref);
-  await test.settle();
-  assert.is(await stopped, 'stopped');
+  assert.is(await test.settle(stopped), 'stopped');
   assert.equal(log.slice(2), [
     'stopping',
     'stopped third',
@@ -73,8 +71,7 @@ lifecycle('messages wait for asynchronous hooks', async () => {
   });
   await using test = createTestSystem();
   const ref = test.system.spawn(Slow);
-  ref.tell.put(1);
-  await test.settle();
+  await test.tell(ref).put(1);
   assert.equal(log, []);
   start.resolve();
   await test.settle();
@@ -98,8 +95,7 @@ lifecycle(
     const events = kindsOf(test);
     const ref = test.system.spawn(Failing, { name: 'f' });
     const ok = ref.ask.ok();
-    await test.settle();
-    assert.is(await ok, true);
+    assert.is(await test.settle(ok), true);
     assert.equal(events.slice(0, 3), ['failed state restart', 'restarted 1', 'failed state restart']);
     broken = 1_000;
     const Parent = defineActor('parent', {
@@ -110,8 +106,7 @@ lifecycle(
     const parent = test.system.spawn(Parent, { name: 'p' });
     await test.settle();
     const children = parent.ask.children();
-    await test.settle();
-    assert.is(await children, 0);
+    assert.is(await test.settle(children), 0);
     assert.is(test.system.lookup(Failing, 'p/f'), undefined);
   },
 );
@@ -145,15 +140,10 @@ for (const hook of ['started', 'stopping', 'stopped', 'restarting'] as const) {
       const watcher = test.system.spawn(Watcher);
       watcher.tell.watch(ref);
       if (hook === 'restarting') ref.tell.fail();
-      const pong = ref.ask.ping();
-      await test.settle();
-      assert.is(await pong, 'pong');
-      const stopped = test.system.stop(ref);
-      await test.settle();
-      assert.is(await stopped, 'stopped');
+      assert.is(await test.ask(ref).ping(), 'pong');
+      assert.is(await test.settle(test.system.stop(ref)), 'stopped');
       const notices = watcher.ask.notices();
-      await test.settle();
-      assert.equal(await notices, ['stopped']);
+      assert.equal(await test.settle(notices), ['stopped']);
       assert.is(test.system.lookup(Bad, 'bad'), undefined);
       assert.is(armed, false);
     });
@@ -172,8 +162,7 @@ lifecycle('a stop that hangs is ended by the time limit of the definition or of 
     [4_000, 4_000],
   ] as const) {
     const ref = test.system.spawn(Hanging);
-    ref.tell.hang();
-    await test.settle();
+    await test.tell(ref).hang();
     const ended = track(test.system.stop(ref, given === undefined ? {} : { withinMs: given }));
     await test.advance(limit - 1);
     assert.is(ended.value, undefined, `${given}`);
@@ -193,8 +182,7 @@ lifecycle('a drain handles the backlog, and messages sent meanwhile become dead 
   const ref = test.system.spawn(Sink);
   for (let n = 0; n < 500; n += 1) ref.tell.put(n);
   const ended = track(test.system.drain(ref));
-  ref.tell.put(-1);
-  await test.settle();
+  await test.tell(ref).put(-1);
   assert.is(ended.value, 'drained');
   assert.is(seen.length, 500);
   assert.equal(letters, ['draining']);
@@ -269,8 +257,7 @@ lifecycle('a stop while a restart waits for its hook ends the actor', async () =
   });
   await using test = createTestSystem();
   const ref = test.system.spawn(Slow);
-  ref.tell.fail();
-  await test.settle();
+  await test.tell(ref).fail();
   const ended = track(test.system.stop(ref));
   await test.settle();
   hook.resolve();
@@ -317,8 +304,7 @@ lifecycle('`ctx.signal` fires on stop, kill and restart, with or without a runni
       },
     });
     const ref = test.system.spawn(Holder);
-    ref.tell.hold();
-    await test.settle();
+    await test.tell(ref).hold();
     assert.is(signal?.aborted, false, how);
     if (how === 'restart') ref.tell.fail();
     else void test.system[how](ref);
@@ -420,8 +406,7 @@ lifecycle('an actor can end only itself and its children', async () => {
       },
     },
   });
-  test.system.spawn(StopsOthers).tell.meddle();
-  await test.settle();
+  await test.tell(test.system.spawn(StopsOthers)).meddle();
   assert.is(errors.length, 3);
   assert.ok(errors.every((error) => error instanceof MisuseError));
   assert.is(runtimeOf(test.system).ready.slots.live, 3);
@@ -431,8 +416,7 @@ lifecycle('a suspension of a stopped actor has no effect', async () => {
   const Actor = defineActor('actor', { handlers: {} });
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
-  void test.system.stop(ref);
-  await test.settle();
+  await test.settle(test.system.stop(ref));
   const token = test.system.suspend(ref);
   assert.is(token.active, false);
   token.resume();
@@ -461,8 +445,7 @@ lifecycle('an actor cannot spawn between the end of its children and its next in
   const parent = test.system.spawn(Parent);
   await test.settle();
   for (let i = 0; i < 3; i += 1) {
-    parent.tell.fail();
-    await test.settle();
+    await test.tell(parent).fail();
   }
   assert.is(test.system.inspect({ under: parent }).children.length, 1);
   assert.is(errors.length, 3);

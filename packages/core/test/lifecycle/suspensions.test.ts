@@ -69,10 +69,11 @@ suspension('a suspended actor can be stopped, drained and killed', async () => {
     const ref = test.system.spawn(Actor);
     test.system.suspend(ref);
     let ended = '';
-    void test.system[how](ref).then((reason) => {
-      ended = reason;
-    });
-    await test.settle();
+    await test.settle(
+      test.system[how](ref).then((reason) => {
+        ended = reason;
+      }),
+    );
     assert.is(ended, { stop: 'stopped', drain: 'drained', kill: 'killed' }[how]);
     await test[Symbol.asyncDispose]();
   }
@@ -145,8 +146,7 @@ suspension('one event ends every suspension that waits for it', async () => {
 suspension('a restart ends suspensions by the actor itself and keeps those from outside', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
-  ref.tell.event('never');
-  await test.settle();
+  await test.tell(ref).event('never');
   const operator = test.system.suspend(ref);
   ref.tell.put(1);
   runtimeOf(test.system).results.failed(cellOf(ref), new Error('from outside'), 0, undefined);
@@ -164,11 +164,9 @@ suspension('the end of an actor ends its suspensions with their timers and event
     const ref = test.system.spawn(Actor);
     ref.tell.event('k');
     const other = test.system.spawn(Actor);
-    other.tell.after(1_000_000);
-    await test.settle();
+    await test.tell(other).after(1_000_000);
     void test.system.stop(ref);
-    void test.system.stop(other);
-    await test.settle();
+    await test.settle(test.system.stop(other));
   }
   assert.is(test.system.event('k'), 0);
   assert.is(test.system.stats().timers, 0);

@@ -102,10 +102,8 @@ failures('a failure of a handler that a kill has ended is not warned of', async 
   const gate = deferred();
   wait.promise = gate.promise;
   const found = await warnings([], async (ref, test) => {
-    ref.tell.goodEarly();
-    await test.settle();
-    void test.system.kill(ref);
-    await test.settle();
+    await test.tell(ref).goodEarly();
+    await test.settle(test.system.kill(ref));
     gate.resolve();
   });
   wait.promise = Promise.resolve();

@@ -72,8 +72,7 @@ pressure('a receiver that awaits, is suspended or has failed mutes its senders',
   const awaiting = test.system.spawn(Sink, { name: 'awaiting' });
   const second = test.system.spawn(Source, { args: { to: awaiting } });
   const until = deferred();
-  awaiting.tell.wait(until.promise);
-  await test.settle();
+  await test.tell(awaiting).wait(until.promise);
   for (const source of [first, second]) {
     source.tell.burst(10);
     source.tell.burst(10);
@@ -260,8 +259,7 @@ pressure('an ask ends the mute that its target has from the asker', async () => 
     },
   });
   const talker = test.system.spawn(Talker);
-  asker.tell.go(talker);
-  await test.settle();
+  await test.tell(asker).go(talker);
   talker.tell.burst();
   await test.settle();
   assert.is.not(cellOf(talker).status & MUTED, 0);
@@ -295,8 +293,7 @@ pressure('a worker of a pull pool is not muted by an actor that waits for the po
     },
   });
   const pool = test.system.spawnPool(Worker, { size: 1, routing: { pull: { window: 2 } } });
-  asker.tell.go(pool);
-  await test.settle();
+  await test.tell(asker).go(pool);
   assert.is((cellOf(asker).state as { answers: number }).answers, 2);
   assert.is((cellOf(asker).state as { got: number }).got, 20);
 });
@@ -327,8 +324,7 @@ pressure(
       },
     });
     const pool = test.system.spawnPool(Worker, { size: 1, routing: { pull: {} } });
-    asker.tell.go(pool);
-    await test.settle();
+    await test.tell(asker).go(pool);
     pool.tell.work(10);
     await test.settle();
     assert.is.not(cellOf(pool.routees[0] as ActorRef<typeof Worker>).status & MUTED, 0);
@@ -365,8 +361,7 @@ pressure(
       mailbox: { capacity: 2, overflow: 'grow' },
     });
     const receiver = test.system.spawn(Receiver);
-    receiver.tell.wait();
-    await test.settle();
+    await test.tell(receiver).wait();
     sender.tell.go();
     await test.settle();
     assert.is(test.system.inspect({ under: sender }).status[0], 'suspended');
@@ -439,8 +434,7 @@ pressure('an actor that sends to itself is not muted', async () => {
   });
   await using test = createTestSystem();
   const own = test.system.spawn(Own);
-  own.tell.burst();
-  await test.settle();
+  await test.tell(own).burst();
   assert.is((cellOf(own).state as { seen: number }).seen, 50);
 });
 

@@ -121,19 +121,15 @@ delivery('`send` waits for room, keeps its order and rejects when the actor stop
     await test.settle();
     assert.equal(done, ['sent 1', 'sent 2'], overflow);
     token.resume();
-    await test.settle();
-    await Promise.all(sends);
+    await test.settle(Promise.all(sends));
     assert.equal(done, ['sent 1', 'sent 2', 'sent 3', 'sent 4'], overflow);
-    const seen = ref.ask.seen();
-    await test.settle();
-    assert.equal(await seen, [1, 2, 3, 4], overflow);
+    assert.equal(await test.ask(ref).seen(), [1, 2, 3, 4], overflow);
     test.system.suspend(ref);
     ref.offer.put(5);
     ref.offer.put(6);
     const late = ref.send.put(7).catch((error: { code: string }) => error.code);
     await test.settle();
-    void test.system.kill(ref);
-    await test.settle();
+    await test.settle(test.system.kill(ref));
     assert.is(await late, 'ERR_UNDELIVERED', overflow);
   }
 });
@@ -161,11 +157,9 @@ delivery('a `send` does not overtake earlier ones that wait for room', async () 
     test.step();
     if (n % 3 === 0) await test.settle();
   }
-  await test.settle();
-  await Promise.all(sends);
+  await test.settle(Promise.all(sends));
   const seen = ref.ask.seen();
-  await test.settle();
-  assert.equal(await seen, numbers);
+  assert.equal(await test.settle(seen), numbers);
 });
 
 delivery('a `send` that waited for room keeps the async context of its caller', async () => {
@@ -181,8 +175,7 @@ delivery('a `send` that waited for room keeps the async context of its caller', 
   const sends = [1, 2, 3, 4, 5].map((n) => storage.run(n, () => ref.send.put(n)));
   await test.settle();
   token.resume();
-  await test.settle();
-  await Promise.all(sends);
+  await test.settle(Promise.all(sends));
   assert.equal(seen, [
     [1, 1],
     [2, 2],
@@ -206,8 +199,7 @@ delivery('a `send` that waits for room is accepted by the next incarnation', asy
   });
   await using test = createTestSystem({ supervise: { backoff: { fromMs: 100, toMs: 100 } } });
   const ref = test.system.spawn(Failing);
-  ref.tell.put(1);
-  await test.settle();
+  await test.tell(ref).put(1);
   ref.tell.put(2);
   ref.tell.put(3);
   const sent = ref.send.put(4);
@@ -215,8 +207,7 @@ delivery('a `send` that waits for room is accepted by the next incarnation', asy
   await test.advance(100);
   await sent;
   const seen = ref.ask.seen();
-  await test.settle();
-  assert.equal(await seen, [2, 3, 4]);
+  assert.equal(await test.settle(seen), [2, 3, 4]);
 });
 
 delivery('a dead letter has reason, receiver, message, payload and sender', async () => {
@@ -225,10 +216,8 @@ delivery('a dead letter has reason, receiver, message, payload and sender', asyn
   const sink = test.system.spawn(defineSink('reject'), { name: 'sink' });
   const Sender = defineActor('sender', { handlers: { go: () => sink.tell.put(7) } });
   const sender = test.system.spawn(Sender, { name: 'sender' });
-  void test.system.stop(sink);
-  await test.settle();
-  sender.tell.go();
-  await test.settle();
+  await test.settle(test.system.stop(sink));
+  await test.tell(sender).go();
   assert.equal(letters, [{ reason: 'stopped', to: '/sink', message: 'put', payload: 7, from: '/sender' }]);
 });
 

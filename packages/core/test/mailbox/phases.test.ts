@@ -106,8 +106,7 @@ phases('`become` with an unknown phase is a failure that names the phase', async
   test.system.subscribe((event) => {
     if (event.kind === 'failed') errors.push(event.error);
   });
-  test.system.spawn(defineDoor('stash')).tell.lost();
-  await test.settle();
+  await test.tell(test.system.spawn(defineDoor('stash'))).lost();
   assert.instance(errors[0], MisuseError);
   assert.match(errors[0]?.message ?? '', "become('nowhere')");
 });

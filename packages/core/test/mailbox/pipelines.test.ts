@@ -311,8 +311,7 @@ pipelines('the synchronous part of a handler is never refused', async () => {
   await using test = createTestSystem();
   const { sink } = spawnHeldSink(test);
   const { ref } = spawnBurster(test, sink);
-  ref.tell.now(2 * HARD_LIMIT);
-  await test.settle();
+  await test.tell(ref).now(2 * HARD_LIMIT);
   assert.is(test.system.inspect({ under: sink }).depth, 2 * HARD_LIMIT);
   assert.equal(test.eventsOf('dead-letter'), []);
 });
@@ -321,8 +320,7 @@ pipelines('`queuedMax` bounds the synchronous part of a handler', async () => {
   await using test = createTestSystem({ queuedMax: 2 * HARD_LIMIT });
   const { sink } = spawnHeldSink(test);
   const { ref } = spawnBurster(test, sink);
-  ref.tell.now(3 * HARD_LIMIT);
-  await test.settle();
+  await test.tell(ref).now(3 * HARD_LIMIT);
   assert.ok(test.system.inspect({ under: sink }).depth <= 2 * HARD_LIMIT);
   assert.ok(test.eventsOf('dead-letter').every(({ letter }) => letter.reason === 'overloaded'));
 });
@@ -379,8 +377,7 @@ pipelines('a failed actor is reported as failed, muted or not', async () => {
     middleware: [{ name: 'results', afterTurn: (_turn, result) => void results.push(result) }],
   });
   const fragile = test.system.spawn(Fragile, { name: 'fragile' });
-  fragile.tell.burst(CAPACITY + 1);
-  await test.settle();
+  await test.tell(fragile).burst(CAPACITY + 1);
   assert.is(results.at(-1)?.kind, 'failed');
   const { status, activity } = test.system.inspect({ under: fragile });
   assert.ok(status.includes('failed') && status.includes('muted'));
@@ -485,9 +482,7 @@ pipelines('a receiver that stops releases the senders that it mutes', async () =
   ref.tell.now(1);
   await test.settle();
   assert.is(begun(), 1);
-  const stopped = test.system.stop(sink);
-  await test.settle();
-  assert.is(await stopped, 'stopped');
+  assert.is(await test.settle(test.system.stop(sink)), 'stopped');
   assert.is(begun(), 2);
 });
 

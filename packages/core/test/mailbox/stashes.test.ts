@@ -74,8 +74,7 @@ async function answered(middleware: readonly Middleware[]): Promise<void> {
   const ref = test.system.spawn(Stashing);
   const replies = [ref.ask.put(1), ref.ask.later(2)];
   await test.advance(10);
-  ref.tell.openNow();
-  await test.settle();
+  await test.tell(ref).openNow();
   assert.equal(await Promise.all(replies), [1, 2]);
 }
 
@@ -205,13 +204,11 @@ stash('a restart returns stashed messages to the mailbox, a stop makes dead lett
   const ref = test.system.spawn(Stashing);
   for (const n of [1, 2]) ref.tell.put(n);
   await test.settle();
-  ref.tell.fail();
-  await test.settle();
+  await test.tell(ref).fail();
   assert.is(test.system.stats().queued, 2);
   const asked = ref.ask.put(3).catch((error: { code: string }) => error.code);
   await test.settle();
-  void test.system.stop(ref);
-  await test.settle();
+  await test.settle(test.system.stop(ref));
   assert.equal(letters, [
     ['left-over', 1],
     ['left-over', 2],
@@ -256,8 +253,7 @@ stash('a handler that stashes and then rejects has failed, and its message was h
   const ref = test.system.spawn(Stashing);
   const asked = ref.ask.stashAndReject().catch((error: { code: string }) => error.code);
   ref.tell.stashAndReject();
-  await test.settle();
-  assert.is(await asked, 'ERR_ACTOR_FAILED');
+  assert.is(await test.settle(asked), 'ERR_ACTOR_FAILED');
   assert.equal(
     errors.map((error) => error.message),
     ['after stash', 'after stash'],
@@ -285,8 +281,7 @@ async function thrownAfterStash(middleware: readonly Middleware[]): Promise<void
   const ref = test.system.spawn(Torn);
   const asked = ref.ask.put(1).catch((error: { code: string }) => error.code);
   ref.tell.put(2);
-  await test.settle();
-  assert.is(await asked, 'ERR_ACTOR_FAILED');
+  assert.is(await test.settle(asked), 'ERR_ACTOR_FAILED');
   assert.is(runs, 2);
   assert.equal([test.system.stats().handled, test.system.stats().queued], [2, 0]);
   ref.tell.keep(3);

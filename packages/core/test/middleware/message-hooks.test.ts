@@ -43,8 +43,7 @@ hooks('a message that a phase stashes has the outcome held and is handled in a l
   ref.tell.walk(1);
   const asked = ref.ask.walk(2);
   ref.tell.open();
-  await test.settle();
-  assert.is(await asked, 2);
+  assert.is(await test.settle(asked), 2);
   assert.equal(
     lines.filter((line) => !line.includes('try')),
     ['1 held', '2 held', 'undefined handled', '1 handled', '2 handled'],
@@ -80,9 +79,10 @@ hooks('a message without a handler in its phase has the outcome refused', async 
     if (event.kind === 'dead-letter') letters.push(`${event.letter.reason} ${event.letter.payload}`);
   });
   ref.tell.walk(1);
-  const asked = ref.ask.walk(2).catch((error: { reason?: string }) => error.reason);
-  await test.settle();
-  assert.is(await asked, 'not legal in phase closed');
+  assert.is(
+    await test.settle(ref.ask.walk(2).catch((error: { reason?: string }) => error.reason)),
+    'not legal in phase closed',
+  );
   assert.equal(lines, ['1 try 0', '1 refused', '2 try 0', '2 refused']);
   assert.equal(letters, ['illegal 1', 'illegal 2']);
   assert.is(test.system.stats().handled, 0);
@@ -134,8 +134,7 @@ hooks('a handler that runs on after its time limit is not retried', async () => 
   assert.is(most, 1);
   const n = ref.ask.n();
   until.resolve();
-  await test.settle();
-  assert.is(await n, 0);
+  assert.is(await test.settle(n), 0);
 });
 
 hooks('a handler that runs on after its time limit never runs on a resumed state', async () => {
@@ -147,9 +146,7 @@ hooks('a handler that runs on after its time limit never runs on a resumed state
   await test.advance(30);
   until.resolve();
   await test.settle();
-  const n = ref.ask.n();
-  await test.settle();
-  assert.is(await n, 0, 'the next incarnation has a state of its own');
+  assert.is(await test.ask(ref).n(), 0, 'the next incarnation has a state of its own');
 });
 
 hooks('a handler that heeds its abort signal can be retried and resumed', async () => {
@@ -244,8 +241,7 @@ hooks('no message overtakes a held one, at any level', async () => {
   };
   await using test = createTestSystem({ middleware: [hold] });
   const ref = test.system.spawn(IgnoresAbort);
-  ref.tell.fail('x');
-  await test.settle();
+  await test.tell(ref).fail('x');
   ref.tell.urgent();
   await test.advance(100);
   assert.equal(order, ['fail', 'urgent']);
@@ -288,8 +284,7 @@ hooks('the next message waits for a handler that stashes its message and awaits'
   await test.settle();
   assert.is(lines.length, 1, 'nothing else is handled meanwhile');
   until.resolve();
-  await test.settle();
-  assert.is(await asked, 1);
+  assert.is(await test.settle(asked), 1);
   assert.equal(
     lines.map((line) => line.replace('[object Promise]', 'wait')),
     ['wait try 0', 'wait held', 'undefined try 0', 'undefined handled', 'wait try 0', 'wait handled'],
@@ -345,8 +340,7 @@ hooks('a message stashed by a handler that is killed is a dead letter', async ()
   const ref = test.system.spawn(StashesAndAwaits);
   const asked = ref.ask.wait(new Promise(() => undefined)).catch((error: { code: string }) => error.code);
   await test.settle();
-  void test.system.kill(ref);
-  await test.settle();
+  await test.settle(test.system.kill(ref));
   assert.is(await asked, 'ERR_UNDELIVERED');
   assert.is(test.system.stats().deadLetters, 1);
   assert.ok(lines.at(-1)?.endsWith('held'));

@@ -22,8 +22,7 @@ pipeline('`beforeMessage` hooks run in order and `afterMessage` hooks in reverse
     recordHooks('b', lines),
     recordHooks('c', lines),
   ]);
-  rig.ref.tell.work(1);
-  await rig.settle();
+  await rig.tell(rig.ref).work(1);
   assert.equal(lines, ['+a', '+b', '+c', '-c handled', '-b handled', '-a handled']);
 });
 
@@ -38,8 +37,7 @@ pipeline('when one middleware holds a message, only those before it get `afterMe
     afterMessage: (_message, outcome) => void lines.push(`-hold ${outcome.kind}`),
   };
   await using rig = createMiddlewareRig([recordHooks('a', lines), holdUntil50, recordHooks('z', lines)]);
-  rig.ref.tell.work(1);
-  await rig.settle();
+  await rig.tell(rig.ref).work(1);
   assert.equal(lines, ['+a', '-a held']);
   await rig.advance(50);
   assert.equal(lines, ['+a', '-a held', '+a', '+z', '-z handled', '-hold handled', '-a handled']);
@@ -111,9 +109,7 @@ pipeline('a refused message is a dead letter and fails its ask', async () => {
 pipeline('the verdict answer replies without running the handler', async () => {
   const oracle: Middleware = { name: 'oracle', beforeMessage: () => ({ verdict: 'answer', reply: 42 }) };
   await using rig = createMiddlewareRig(oracle);
-  const asked = rig.ref.ask.work('?');
-  await rig.settle();
-  assert.is(await asked, 42);
+  assert.is(await rig.ask(rig.ref).work('?'), 42);
   assert.equal(rig.ran, []);
 });
 
@@ -157,8 +153,7 @@ pipeline('an error of the handler passes an `around` hook unchanged', async () =
     throw new RangeError('mine');
   };
   await using rig = createMiddlewareRig([wrapper, { ...wrapper, name: 'second' }], { handle });
-  rig.ref.tell.work(1);
-  await rig.settle();
+  await rig.tell(rig.ref).work(1);
   assert.equal(
     rig.failures.map((error) => error.name),
     ['RangeError'],
@@ -210,8 +205,7 @@ pipeline('every `beforeTurn` is followed by one `afterTurn`, whatever the result
     rig.ref.tell.work(payload);
     await rig.advance(20);
   }
-  void rig.system.stop(rig.ref);
-  await rig.settle();
+  await rig.settle(rig.system.stop(rig.ref));
   assert.is(ended.length, begun);
   for (const kind of ['completed', 'failed', 'suspended']) assert.ok(ended.includes(kind), kind);
 });
@@ -256,10 +250,8 @@ pipeline(
   'entered middleware gets `afterMessage` when the actor is killed during a handler that never settles',
   async () => {
     await using rig = createMiddlewareRig([], { handle: () => new Promise(() => undefined) });
-    rig.ref.tell.work(1);
-    await rig.settle();
-    void rig.system.kill(rig.ref);
-    await rig.settle();
+    await rig.tell(rig.ref).work(1);
+    await rig.settle(rig.system.kill(rig.ref));
     assert.equal(
       rig.outcomes.map(({ kind }) => kind),
       ['abandoned'],
@@ -304,8 +296,7 @@ pipeline('changing a middleware list later has no effect on living actors', asyn
   await using test = createTestSystem({ middleware: list });
   const ref = test.system.spawn(Actor);
   list.push(recordHooks('late', lines));
-  ref.tell.poke();
-  await test.settle();
+  await test.tell(ref).poke();
   assert.equal(lines, ['+first', '-first handled']);
 });
 
@@ -356,8 +347,7 @@ pipeline('a send in a handler knows the context of the current message, also aft
     },
   });
   await using test = createTestSystem({ middleware: [stamp] });
-  test.system.spawn(First).tell.go();
-  await test.settle();
+  await test.tell(test.system.spawn(First)).go();
   assert.equal(causes, [
     ['go', undefined],
     ['now', 'go'],
@@ -453,9 +443,7 @@ pipeline('`onDeadLetter` is called once with the reason for a lost message that 
   await using rig = createMiddlewareRig([stamp]);
   for (const payload of ['fine', 'refuse', 'hold', 'behind']) rig.ref.tell.work(payload);
   await rig.settle();
-  const killed = rig.system.kill(rig.ref);
-  await rig.settle();
-  await killed;
+  await rig.settle(rig.system.kill(rig.ref));
   rig.ref.tell.work('too late');
   assert.equal(lost, [
     ['/rigged', 'work', 'refuse', 'refused', 'stamp of refuse'],
@@ -463,8 +451,7 @@ pipeline('`onDeadLetter` is called once with the reason for a lost message that 
     ['/rigged', 'work', 'behind', 'left-over', 'stamp of behind'],
   ]);
   await using both = createMiddlewareRig([other, stamp]);
-  both.ref.tell.work('refuse');
-  await both.settle();
+  await both.tell(both.ref).work('refuse');
   assert.equal(lost.slice(3), ['other', ['/rigged', 'work', 'refuse', 'refused', 'stamp of refuse']]);
 });
 

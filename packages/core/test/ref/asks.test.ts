@@ -47,15 +47,15 @@ asks(
     await using test = createTestSystem();
     const ref = test.system.spawn(Clerk);
     const value = { deep: [1] };
-    const replies = Promise.all([
-      ref.ask.echo(value),
-      ref.ask.later(value),
-      ref.ask.nothing(),
-      ref.ask.echo(null),
-      ref.ask.refuse(),
-    ]);
-    await test.settle();
-    const [now, then, nothing, none, refused] = await replies;
+    const [now, then, nothing, none, refused] = await test.settle(
+      Promise.all([
+        ref.ask.echo(value),
+        ref.ask.later(value),
+        ref.ask.nothing(),
+        ref.ask.echo(null),
+        ref.ask.refuse(),
+      ]),
+    );
     assert.is(now, value);
     assert.is(then, value);
     assert.is(nothing, undefined);
@@ -70,9 +70,7 @@ asks(
 asks('an ask of a handler that throws rejects with the cause', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Clerk, { name: 'clerk' });
-  const failed = failure(ref.ask.fail());
-  await test.settle();
-  const error = (await failed) as ActorFailedError;
+  const error = (await test.settle(failure(ref.ask.fail()))) as ActorFailedError;
   assert.instance(error, ActorFailedError);
   assert.is(error.target, '/clerk');
   assert.instance(error.cause, RangeError);
@@ -161,8 +159,7 @@ asks('a reply after the deadline is discarded', async () => {
   const given = failure(test.system.ask(ref, { withinMs: 10 }).wait(until.promise));
   await test.advance(10);
   until.resolve('too late');
-  await test.settle();
-  assert.instance(await given, AskTimeoutError);
+  assert.instance(await test.settle(given), AskTimeoutError);
   assert.is(test.system.stats().queued, 0);
 });
 
@@ -218,9 +215,7 @@ asks('a cycle of asks is refused at once, with its path', async () => {
   const refs: Node[] = ['a', 'b', 'c'].map((name, i) =>
     test.system.spawn(Ring, { args: { next: () => refs[(i + 1) % 3] as Node }, name }),
   );
-  const open = (refs[0] as Node).ask.go(2);
-  await test.settle();
-  assert.is(await open, 'end');
+  assert.is(await test.ask(refs[0] as Node).go(2), 'end');
   const closed = failure((refs[0] as Node).ask.go(5));
   await test.settle();
   let error = await closed;
@@ -285,8 +280,7 @@ asks('two actors that ask each other outside a common chain are refused before t
     until.resolve();
     await test.settle();
     const ends = [a.ask.ends(), b.ask.ends()];
-    await test.settle();
-    const [endOfA, endOfB] = (await Promise.all(ends)) as [string[], string[]];
+    const [endOfA, endOfB] = (await test.settle(Promise.all(ends))) as [string[], string[]];
     // The later ask is refused, so that its actor can answer the other.
     const byB = endOfA[0] === 'pong';
     assert.equal(byB ? endOfB : endOfA, [byB ? '/a /b /a' : '/b /a /b'], late);
@@ -304,8 +298,7 @@ asks('a cycle of waiting actors is found through intermediate actors', async () 
   const answers = [a.ask.ends(), b.ask.ends(), c.ask.ends()];
   await test.settle();
   until.resolve();
-  await test.settle();
-  assert.equal(await Promise.all(answers), [['pong'], ['pong'], ['/a /b /c /a']]);
+  assert.equal(await test.settle(Promise.all(answers)), [['pong'], ['pong'], ['/a /b /c /a']]);
 });
 
 asks(
@@ -345,8 +338,7 @@ asks('an ask that is not awaited is not refused, even in a cycle', async () => {
   held.resume();
   await test.advance(5);
   const ends = [a.ask.ends(), b.ask.ends()];
-  await test.settle();
-  assert.equal(await Promise.all(ends), [['pong'], ['pong']]);
+  assert.equal(await test.settle(Promise.all(ends)), [['pong'], ['pong']]);
 });
 
 asks('a pending ask of an earlier handler does not count as a wait of the current one', async () => {
@@ -356,15 +348,13 @@ asks('a pending ask of an earlier handler does not count as a wait of the curren
   b.tell.ask({ of: () => a, first: first.promise });
   a.tell.askWithoutWaiting({ of: () => b, thenRestMs: 1 });
   await test.advance(1);
-  a.tell.ask({ of: () => c, first: second.promise });
-  await test.settle();
+  await test.tell(a).ask({ of: () => c, first: second.promise });
   first.resolve();
   await test.settle();
   second.resolve();
   await test.settle();
   const ends = [a.ask.ends(), b.ask.ends()];
-  await test.settle();
-  assert.equal(await Promise.all(ends), [['pong', 'pong'], ['pong']]);
+  assert.equal(await test.settle(Promise.all(ends)), [['pong', 'pong'], ['pong']]);
 });
 
 asks('an ask of an actor that waits for a deferred reply is not refused', async () => {
@@ -382,13 +372,11 @@ asks('an ask of an actor that waits for a deferred reply is not refused', async 
     },
   });
   const promiser = test.system.spawn(Promiser);
-  c.tell.ask({ of: () => promiser });
-  await test.settle();
+  await test.tell(c).ask({ of: () => promiser });
   const relayed = promiser.ask.relay();
   await test.settle();
   kept[0]?.reply('from outside');
-  await test.settle();
-  assert.is(await relayed, 'pong');
+  assert.is(await test.settle(relayed), 'pong');
 });
 
 asks('an ended ask keeps no reference to the asks that led to it', async () => {
@@ -407,9 +395,7 @@ asks('an ended ask keeps no reference to the asks that led to it', async () => {
     },
   });
   const [one, other] = [test.system.spawn(Hop), test.system.spawn(Hop)];
-  const answer = one.ask.go(1_000);
-  await test.settle();
-  assert.is(await answer, 1_000);
+  assert.is(await test.ask(one).go(1_000), 1_000);
   assert.ok(longest <= 2, `${longest} asks in a chain`);
 });
 
@@ -454,9 +440,7 @@ asks('a deferred reply is given once, before or after the handler has returned i
   const late = ref.ask.later();
   const refused = failure(ref.ask.later());
   const early = ref.ask.asyncLater();
-  const pong = ref.ask.ping();
-  await test.settle();
-  assert.is(await pong, 'pong', 'the actor goes on meanwhile');
+  assert.is(await test.ask(ref).ping(), 'pong', 'the actor goes on meanwhile');
   assert.is(await early, 'before');
   kept[0]?.reply('after');
   kept[0]?.reply('ignored');
@@ -470,8 +454,7 @@ asks('an ask of an actor that has stopped or stops first rejects as undelivered'
   const ref = test.system.spawn(Clerk, { name: 'clerk' });
   test.system.suspend(ref);
   const waiting = failure(ref.ask.echo(1));
-  void test.system.stop(ref);
-  await test.settle();
+  await test.settle(test.system.stop(ref));
   const after = failure(ref.ask.echo(2));
   const [left, stopped] = (await Promise.all([waiting, after])) as UndeliveredError[];
   assert.instance(left, UndeliveredError);

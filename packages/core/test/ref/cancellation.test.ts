@@ -117,8 +117,7 @@ cancellation(
     assert.equal(reasons, []);
     const reason = new Error('the client has left');
     given.abort(reason);
-    await test.settle();
-    assert.is(await asked, reason);
+    assert.is(await test.settle(asked), reason);
     assert.is(reasons[0], reason);
     assert.is(test.system.stats().timers, 0);
   },
@@ -164,8 +163,7 @@ cancellation(
       const asked = reasonOf(first?.with(options).ask.work() ?? middle.with(options).ask.through(last));
       await test.settle();
       given.abort('enough');
-      await test.settle();
-      assert.is(await asked, 'enough');
+      assert.is(await test.settle(asked), 'enough');
       assert.equal(reasons, look ? ['enough', 'enough'] : ['enough']);
     }
   },
@@ -220,8 +218,7 @@ cancellation('all concurrent asks of a cancelled handler are cancelled, after a 
   const asked = reasonOf(asker.with({ signal: given.signal }).ask.both([a, b]));
   await test.settle();
   given.abort('enough');
-  await test.settle();
-  assert.is(await asked, 'enough');
+  assert.is(await test.settle(asked), 'enough');
   assert.equal(reasons, ['enough', 'enough']);
 });
 
@@ -261,9 +258,7 @@ cancellation('a question in the mailbox that is cancelled is not begun and is a 
     given.abort('enough');
     assert.is(await asked, 'enough');
     until.resolve();
-    const begun = ref.ask.begun();
-    await test.settle();
-    assert.is(await begun, 0);
+    assert.is(await test.ask(ref).begun(), 0);
     assert.equal(
       letters.map(({ reason, to, message }) => [reason, to, message]),
       [['cancelled', '/worker', 'count']],
@@ -312,11 +307,9 @@ cancellation('the signal of an ask fires no more after its reply, the next ask h
   const ref = test.system.spawn(Reads);
   const given = new AbortController();
   const asked = [ref.with({ signal: given.signal }).ask.read(), ref.ask.read()];
-  await test.settle();
-  await Promise.all(asked);
+  await test.settle(Promise.all(asked));
   given.abort();
-  void test.system.kill(ref);
-  await test.settle();
+  await test.settle(test.system.kill(ref));
   assert.is(new Set(signals).size, 2);
   assert.not(signals.some(({ aborted }) => aborted));
 });
@@ -354,8 +347,7 @@ cancellation('a handler that ends by its signal after its asker gave up has not 
         await test.settle();
         if (how === 'abort') given.abort(new Error('the client has left'));
         else await test.advance(50);
-        await test.settle();
-        await asked;
+        await test.settle(asked);
         assert.equal(await test.ask(ref).n(), end === 'reason' ? 1 : end === 'platform' ? 2 : 0, end);
       }
       assert.equal(
@@ -390,9 +382,7 @@ cancellation('stop, kill and restart fire the signal of an ask under way, with a
       supervise: { strategy: 'one-for-all' },
     });
     const parent = test.system.spawn(Parent, { name: 'parent' });
-    const spawned = parent.ask.refs();
-    await test.settle();
-    const [worker, fails] = await spawned;
+    const [worker, fails] = await test.ask(parent).refs();
     const asked = reasonOf(worker.ask.work());
     await test.settle();
     if (how === 'restart') fails.tell.fail();
@@ -423,10 +413,10 @@ cancellation('a signal that is first read while its actor stops has fired', asyn
   const ref = test.system.spawn(Late);
   void reasonOf(ref.ask.work());
   await test.settle();
-  void test.system.stop(ref);
+  const stopped = test.system.stop(ref);
   await test.settle();
   until.resolve();
-  await test.settle();
+  await test.settle(stopped);
   assert.instance(signal?.reason, AbortedError);
 });
 
@@ -483,17 +473,14 @@ cancellation('an abort reaches the worker of a pool and of a pull pool', async (
       await test.settle();
       if (how === 'abort') given.abort('enough');
       else await test.advance(50);
-      await test.settle();
-      const ends = await Promise.all(asked);
+      const ends = await test.settle(Promise.all(asked));
       if (how === 'abort') assert.equal([...ends, ...reasons], ['enough', 'enough', 'enough']);
       else assert.instance(reasons[0], AskTimeoutError);
       assert.equal(
         letters.map(({ reason, payload }) => [reason, payload]),
         [[how === 'abort' ? 'cancelled' : 'expired', 2]],
       );
-      const free = pool.ask.count();
-      await test.settle();
-      assert.is(await free, 1, 'the worker is free again, after its restart');
+      assert.is(await test.ask(pool).count(), 1, 'the worker is free again, after its restart');
     }
   }
 });
@@ -510,12 +497,10 @@ cancellation(
     const next = pool.ask.count();
     await test.settle();
     given.abort('enough');
-    await test.settle();
-    assert.is(await held, 'enough');
+    assert.is(await test.settle(held), 'enough');
     assert.is(test.system.inspect().children[0]?.children[0]?.depth, 0, 'the next work waits in the pool');
     until.resolve();
-    await test.settle();
-    assert.is(await next, 1);
+    assert.is(await test.settle(next), 1);
   },
 );
 
@@ -532,8 +517,7 @@ cancellation('cancelled work in the mailbox of a worker of a pull pool is not be
   given.abort('enough');
   until.resolve();
   const begun = pool.ask.begun();
-  await test.settle();
-  await held;
+  await test.settle(held);
   assert.equal([await asked, await begun], ['enough', 0]);
   assert.equal(
     letters.map(({ reason, message }) => [reason, message]),
@@ -564,10 +548,8 @@ cancellation('a reply that is owed to no one has a signal that never fires', asy
   await using test = createTestSystem();
   const reasons: Reasons = [];
   const ref = test.system.spawn(Worker, { args: reasons });
-  ref.tell.later();
-  await test.settle();
-  void test.system.kill(ref);
-  await test.settle();
+  await test.tell(ref).later();
+  await test.settle(test.system.kill(ref));
   assert.equal(reasons, []);
 });
 
@@ -581,8 +563,7 @@ cancellation('an abort rejects a gather and reaches every routee', async () => {
     const asked = reasonOf(group[verb]({ signal: given.signal }).work());
     await test.settle();
     given.abort('enough');
-    await test.settle();
-    assert.is(await asked, 'enough');
+    assert.is(await test.settle(asked), 'enough');
     assert.equal(reasons, ['enough', 'enough', 'enough']);
     assert.is(getEventListeners(given.signal, 'abort').length, 0);
   }
@@ -606,9 +587,7 @@ cancellation('the first reply aborts the other routees', async () => {
     },
   });
   const routees = [false, true, false].map((wins) => test.system.spawn(Racer, { args: { wins } }));
-  const first = router(Racer, routees).first().run();
-  await test.settle();
-  assert.is(await first, 'won');
+  assert.is(await test.settle(router(Racer, routees).first().run()), 'won');
   assert.is(reasons.length, 2);
   assert.ok(reasons.every((reason) => reason instanceof AbortedError));
 });
@@ -617,8 +596,7 @@ cancellation('the first reply aborts the other routees', async () => {
 async function fullMailbox(test: TestSystem) {
   const until = deferred();
   const ref = test.system.spawn(Narrow, { name: 'narrow' });
-  ref.tell.hold(until.promise);
-  await test.settle();
+  await test.tell(ref).hold(until.promise);
   for (let i = 0; i < 2; i += 1) assert.is(ref.offer.count(), 'accepted');
   return { ref, open: () => until.resolve() };
 }
@@ -640,8 +618,7 @@ cancellation('a send that waits for room ends by its signal and by its deadline'
   assert.match(error.message, '/narrow.count: no room within 30 ms; the target is running hold for 30 ms');
   await test.advance(60_000);
   open();
-  await test.settle();
-  await patient;
+  await test.settle(patient);
   assert.is(test.system.stats().handled, 4, 'neither of the two was delivered');
   assert.is(test.system.stats().timers, 0);
   assert.is(getEventListeners(given.signal, 'abort').length, 0);
@@ -690,8 +667,7 @@ cancellation('`ctx.send` and `ctx.offer` act in the name of their actor after an
   await test.settle();
   assert.is(senders.length, 3, 'the next send waits');
   until.resolve();
-  await test.settle();
-  assert.is(await asked, 'accepted');
+  assert.is(await test.settle(asked), 'accepted');
   assert.equal(senders, [['hold', '/sender'], ...Array.from({ length: 4 }, () => ['count', '/sender'])]);
 });
 
@@ -714,10 +690,8 @@ cancellation('an ended context refuses `send` and `offer`', async () => {
     },
   });
   const ref = test.system.spawn(Ended);
-  ref.tell.go();
-  await test.settle();
-  void test.system.kill(ref);
-  await test.settle();
+  await test.tell(ref).go();
+  await test.settle(test.system.kill(ref));
   until.resolve();
   await test.settle();
   assert.is(ends.length, 2);
@@ -762,14 +736,12 @@ cancellation(
     const held = [1, 2, 3].map(() => ref.with({ signal }).ask.hold(until.promise));
     assert.is(getEventListeners(signal, 'abort').length, 1);
     until.resolve();
-    await test.settle();
-    await Promise.all(held);
+    await test.settle(Promise.all(held));
     const call = ref.with({ signal });
     for (let round = 0; round < 100; round += 1) {
       const asked = Array.from({ length: 100 }, () => call.ask.count());
       assert.is(getEventListeners(signal, 'abort').length, 1);
-      await test.settle();
-      await Promise.all(asked);
+      await test.settle(Promise.all(asked));
     }
     assert.is(getEventListeners(signal, 'abort').length, 0);
   },

@@ -69,8 +69,7 @@ pool('least-loaded avoids busy routees', async () => {
   void first?.ask.slow(never).catch(() => undefined);
   await world.settle();
   for (let i = 0; i < 20; i += 1) {
-    workers.tell.work('x');
-    await world.settle();
+    await world.tell(workers).work('x');
   }
   assert.is(seen.length, 20);
   assert.not(seen.some((line) => line.startsWith('0:')));
@@ -234,9 +233,7 @@ pool('a pool is used like a ref by actors and timers', async () => {
     ['now', 'later'],
   );
   assert.type(await who, 'number');
-  const stopped = world.system.stop(workers);
-  await world.settle();
-  assert.is(await stopped, 'stopped');
+  assert.is(await world.settle(world.system.stop(workers)), 'stopped');
   assert.is(seen.at(-1), 'gone /workers');
 });
 
@@ -292,8 +289,7 @@ pool('a drain lets every routee finish its backlog, also after a failure', async
     assert.is(workers.offer.work('late'), 'closed');
     assert.equal(seen, []);
     finish();
-    await world.settle();
-    assert.is(await drained, 'drained');
+    assert.is(await world.settle(drained), 'drained');
     assert.is(seen.length, 20, routing);
     assert.is(world.system.stats().deadLetters, 0);
   }
@@ -371,16 +367,13 @@ pool('shrinking a pool skips routees that have already ended', async () => {
   // The next routee may use the same slot.
   const replacement = world.system.spawn(Worker, { args: { index: 9 } });
   await world.advance(60_000);
-  const who = replacement.ask.who();
-  await world.settle();
-  assert.is(await who, 9);
+  assert.is(await world.ask(replacement).who(), 9);
 });
 
 pool('a stopped pool cannot be resized', async () => {
   const { world, workers } = open();
   await using _ = world;
-  void world.system.stop(workers);
-  await world.settle();
+  await world.settle(world.system.stop(workers));
   assert.throws(() => workers.resize(5), /the pool is stopping or has stopped/);
   assert.is(workers.size, 3);
 });
@@ -401,8 +394,7 @@ pool("a pool is found by its name, and its watchers are notified with the pool's
     });
     world.system.spawn(Watcher);
     await world.settle();
-    void world.system.stop(workers);
-    await world.settle();
+    await world.settle(world.system.stop(workers));
     assert.is(notifiedRef, workers);
     assert.is(world.system.lookup(Worker, '/workers'), undefined);
   }
@@ -420,8 +412,7 @@ pool('the watcher of a name is notified with the pool that has it', async () => 
     args: (index) => ({ index }),
   });
   await world.settle();
-  void world.system.stop(workers);
-  await world.settle();
+  await world.settle(world.system.stop(workers));
   assert.equal(notified.length, 3);
   assert.ok(notified[0] === undefined && notified[1] === workers && notified[2] === undefined);
   assert.equal(others, [undefined, undefined, undefined]);
@@ -437,8 +428,7 @@ pool('handlers of a pool can have any name', async () => {
   any.all.terms();
   assert.is(any.offer.router(), 'accepted');
   const replies = [any.ask.router(), any.ask.terms(), any.ask.members(), any.first().terms(), any.ask.pool()];
-  await world.settle();
-  assert.equal(await Promise.all(replies), ['router', 'terms', 'members', 'terms', 'pool']);
+  assert.equal(await world.settle(Promise.all(replies)), ['router', 'terms', 'members', 'terms', 'pool']);
 });
 
 pool('pull pools with equal mailboxes share one actor type', async () => {

@@ -19,13 +19,10 @@ group('a router skips routees that have ended', async () => {
   await using world = createTestSystem();
   const [a, b] = ['a', 'b'].map((tag) => world.system.spawn(Echo, { args: { tag } }));
   const both = router(Echo, [a, b] as NonNullable<typeof a>[]);
-  void world.system.stop(a as NonNullable<typeof a>);
-  await world.settle();
+  await world.settle(world.system.stop(a as NonNullable<typeof a>));
   const replies = [both.ask.tag(), both.ask.tag(), both.ask.tag()];
-  await world.settle();
-  assert.equal(await Promise.all(replies), ['b', 'b', 'b']);
-  void world.system.stop(b as NonNullable<typeof b>);
-  await world.settle();
+  assert.equal(await world.settle(Promise.all(replies)), ['b', 'b', 'b']);
+  await world.settle(world.system.stop(b as NonNullable<typeof b>));
   assert.instance(await both.ask.tag().catch((error: unknown) => error), NoRouteeError);
 });
 

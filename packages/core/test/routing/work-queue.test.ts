@@ -55,15 +55,13 @@ pull('a worker has no more messages than its window, the others wait in the pool
   for (const n of [1, 3]) resolvers.get(n)?.();
   await world.settle();
   resolvers.get(4)?.();
-  await world.settle();
-  assert.equal(await Promise.all(replies), [10, 20, 30, 40]);
+  assert.equal(await world.settle(Promise.all(replies)), [10, 20, 30, 40]);
 });
 
 pull('the queue of a pull pool is bounded: `offer` returns full, `send` waits', async () => {
   const { world, workers } = open(1);
   await using _ = world;
-  workers.tell.job(1);
-  await world.settle();
+  await world.tell(workers).job(1);
   for (const n of [2, 3, 4, 5, 6, 7]) assert.is(workers.offer.job(n), 'accepted');
   assert.is(workers.offer.job(8), 'full');
   let sent = false;
@@ -86,9 +84,7 @@ pull('the work of a killed worker is done by another, in order', async () => {
   const replies = [1, 2, 3, 4].map((n) => workers.ask.job(n));
   await world.settle();
   const [first] = workers.routees;
-  const killed = world.system.kill(first as NonNullable<typeof first>);
-  await world.settle();
-  assert.is(await killed, 'killed');
+  assert.is(await world.settle(world.system.kill(first as NonNullable<typeof first>)), 'killed');
   for (let round = 0; round < 4; round += 1) {
     for (const resolve of resolvers.values()) resolve();
     await world.settle();
@@ -115,15 +111,14 @@ pull('failed work counts as handled, unless `attempts` allows more', async () =>
   const once = open(1);
   {
     await using _ = once.world;
-    const refused = once.workers.ask.flaky(1).catch((error: { code?: string }) => error.code);
-    await once.world.settle();
-    assert.is(await refused, 'ERR_ACTOR_FAILED');
+    assert.is(
+      await once.world.settle(once.workers.ask.flaky(1).catch((error: { code?: string }) => error.code)),
+      'ERR_ACTOR_FAILED',
+    );
   }
   const often = open(1, { attempts: 3 });
   await using _ = often.world;
-  const reply = often.workers.ask.flaky(1);
-  await often.world.settle();
-  assert.is(await reply, 1);
+  assert.is(await often.world.ask(often.workers).flaky(1), 1);
   assert.is(crashes, 3);
 });
 
@@ -137,8 +132,7 @@ pull('a drain finishes assigned and waiting work', async () => {
   resolvers.get(1)?.();
   await world.settle();
   resolvers.get(2)?.();
-  await world.settle();
-  assert.is(await drained, 'drained');
+  assert.is(await world.settle(drained), 'drained');
   assert.equal(done, [1, 2]);
   await using _ = world;
 });
@@ -148,13 +142,11 @@ pull('a stop refuses all work that no worker has begun', async () => {
   await using _ = world;
   const replies = [1, 2, 3].map((n) => workers.ask.job(n).catch((error: { code?: string }) => error.code));
   await world.settle();
-  void world.system.kill(workers.routees[0] as (typeof workers.routees)[number]);
-  await world.settle();
+  await world.settle(world.system.kill(workers.routees[0] as (typeof workers.routees)[number]));
   const stopped = world.system.stop(workers);
   await world.settle();
   resolvers.get(2)?.();
-  await world.settle();
-  assert.is(await stopped, 'stopped');
+  assert.is(await world.settle(stopped), 'stopped');
   assert.equal(await Promise.all(replies), ['ERR_UNDELIVERED', 20, 'ERR_UNDELIVERED']);
 });
 
@@ -187,11 +179,8 @@ pull('work without a living worker becomes dead letters, and asks reject with ER
   workers.resize(3);
   const again = workers.ask.flaky(9);
   crashes = 5;
-  await world.settle();
-  assert.is(await again, 9, 'new workers handle messages');
-  const drained = world.system.drain(workers);
-  await world.settle();
-  assert.is(await drained, 'drained');
+  assert.is(await world.settle(again), 9, 'new workers handle messages');
+  assert.is(await world.settle(world.system.drain(workers)), 'drained');
 });
 
 pull('a killed pull pool makes dead letters of returned work', async () => {
@@ -200,11 +189,9 @@ pull('a killed pull pool makes dead letters of returned work', async () => {
   workers.tell.job(1);
   workers.tell.job(2);
   await world.settle();
-  void world.system.kill(workers.routees[0] as (typeof workers.routees)[number]);
-  await world.settle();
+  await world.settle(world.system.kill(workers.routees[0] as (typeof workers.routees)[number]));
   const before = world.system.stats().deadLetters;
-  void world.system.kill(workers);
-  await world.settle();
+  await world.settle(world.system.kill(workers));
   assert.is(world.system.stats().deadLetters - before, 1);
 });
 
@@ -215,13 +202,11 @@ pull('a drain reassigns the work of a worker that ends', async () => {
   await world.settle();
   const drained = world.system.drain(workers);
   await world.settle();
-  void world.system.kill(workers.routees[0] as (typeof workers.routees)[number]);
-  await world.settle();
+  await world.settle(world.system.kill(workers.routees[0] as (typeof workers.routees)[number]));
   resolvers.get(2)?.();
   await world.settle();
   resolvers.get(1)?.();
-  await world.settle();
-  assert.is(await drained, 'drained');
+  assert.is(await world.settle(drained), 'drained');
   assert.equal(await Promise.all(replies), [10, 20]);
 });
 
@@ -247,8 +232,7 @@ pull('an ask whose deadline has passed is not begun', async () => {
   const next = workers.ask.job(7);
   await world.settle();
   resolvers.get(7)?.();
-  await world.settle();
-  assert.is(await next, 70);
+  assert.is(await world.settle(next), 70);
 });
 
 pull('work survives a restart of the pool itself', async () => {
@@ -261,16 +245,13 @@ pull('work survives a restart of the pool itself', async () => {
     },
     supervise: { restarts: 3 },
   });
-  const opened = world.system.spawn(Parent).ask.open();
-  await world.settle();
-  const workers = await opened;
+  const workers = await world.ask(world.system.spawn(Parent)).open();
   workers.tell.flaky(9);
   const reply = workers.ask.job(1);
   crashes = 0;
   await world.settle();
   resolvers.get(1)?.();
-  await world.settle();
-  assert.is(await reply, 10);
+  assert.is(await world.settle(reply), 10);
 });
 
 pull('no work is lost under random kills', async () => {
@@ -365,8 +346,7 @@ pull('work that a living worker refuses is not reassigned', async () => {
   const replies = [12, 13, 14].map((n) =>
     workers.ask.job(n).catch((error: { code: string; reason: string }) => [error.code, error.reason]),
   );
-  await world.settle();
-  assert.equal(await Promise.all(replies), [12, ['ERR_UNDELIVERED', 'bad luck'], 14]);
+  assert.equal(await world.settle(Promise.all(replies)), [12, ['ERR_UNDELIVERED', 'bad luck'], 14]);
   assert.is(refused, 1);
 });
 
@@ -378,14 +358,13 @@ pull('work that exceeds `queuedMax` is refused, not retried for ever', async () 
   const tokens = [sink, ...workers.routees].map((ref) => world.system.suspend(ref));
   for (let n = 0; n < 5; n += 1) sink.tell.put(n);
   crashes = 3;
-  const reply = workers.ask.flaky(1).catch((error: { reason: string }) => error.reason);
-  await world.settle();
-  assert.is(await reply, 'overloaded');
+  assert.is(
+    await world.settle(workers.ask.flaky(1).catch((error: { reason: string }) => error.reason)),
+    'overloaded',
+  );
   for (const token of tokens) token.resume();
   await world.settle();
-  const later = workers.ask.flaky(2);
-  await world.settle();
-  assert.is(await later, 2);
+  assert.is(await world.ask(workers).flaky(2), 2);
 });
 
 pull.run();

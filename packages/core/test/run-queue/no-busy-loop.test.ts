@@ -40,8 +40,7 @@ noBusyLoop('sends to an awaiting actor cause no turns', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   const until = deferred();
-  ref.tell.wait(until.promise);
-  await test.settle();
+  await test.tell(ref).wait(until.promise);
   for (let i = 0; i < 1_000; i += 1) ref.tell.put(i);
   assert.is(turns(test), 0);
   until.resolve();
@@ -54,8 +53,7 @@ noBusyLoop(
   async () => {
     await using test = createTestSystem({ supervise: { backoff: { fromMs: 100, toMs: 100 } } });
     const ref = test.system.spawn(Actor);
-    ref.tell.fail();
-    await test.settle();
+    await test.tell(ref).fail();
     for (let i = 0; i < 1_000; i += 1) ref.tell.put(i);
     assert.is(turns(test), 0);
     await test.advance(99);
@@ -102,8 +100,7 @@ noBusyLoop('a stopping actor with messages causes no turns while it waits', asyn
   token.resume();
   assert.is(turns(test), 0);
   until.resolve();
-  await test.settle();
-  assert.is(await stopped, 'stopped');
+  assert.is(await test.settle(stopped), 'stopped');
   assert.is(test.system.stats().deadLetters, 1);
 });
 

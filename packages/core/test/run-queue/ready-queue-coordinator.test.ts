@@ -42,8 +42,7 @@ coordinator(
     }
     const [first, ...others] = few;
     assert.ok(first !== undefined);
-    void test.system.stop(first);
-    await test.settle();
+    await test.settle(test.system.stop(first));
     const successor = test.system.spawn(Actor);
     const many = Array.from({ length: 3_000 }, () => test.system.spawn(Actor));
     for (const ref of [successor, ...many]) ref.tell.note(0);
@@ -66,8 +65,7 @@ coordinator('the handled count read in a handler does not include the current me
   });
   const ref = test.system.spawn(Counter);
   for (let i = 0; i < 2; i += 1) {
-    ref.tell.read();
-    await test.settle();
+    await test.tell(ref).read();
   }
   assert.equal(seen, [
     [0, 0],

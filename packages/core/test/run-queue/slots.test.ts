@@ -76,14 +76,14 @@ slots('a message to a stopped actor never reaches the next actor in its slot', a
   await using test = createTestSystem();
   const old = test.system.spawn(Actor);
   const { slot } = cellOf(old);
-  void test.system.stop(old);
-  await test.settle();
+  await test.settle(test.system.stop(old));
   const next = test.system.spawn(Actor);
   assert.is(cellOf(next).slot, slot);
   assert.is.not(next.id, old.id);
-  const lost = old.ask.ping().catch((error: { code: string }) => error.code);
-  await test.settle();
-  assert.is(await lost, 'ERR_UNDELIVERED');
+  assert.is(
+    await test.settle(old.ask.ping().catch((error: { code: string }) => error.code)),
+    'ERR_UNDELIVERED',
+  );
   assert.is(runtimeOf(test.system).ready.depth, 0);
 });
 

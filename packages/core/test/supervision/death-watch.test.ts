@@ -47,12 +47,10 @@ deathWatch('a watcher is notified exactly once how the actor ended, also when it
   const watcher = test.system.spawn(Watcher);
   for (const how of ['stop', 'drain', 'kill'] as const) {
     const target = test.system.spawn(Target, { name: how });
+    await test.tell(watcher).watch(target);
     watcher.tell.watch(target);
     await test.settle();
-    watcher.tell.watch(target);
-    await test.settle();
-    void test.system[how](target);
-    await test.settle();
+    await test.settle(test.system[how](target));
   }
   assert.equal(await notices(test, watcher), ['/stop stopped', '/drain drained', '/kill killed']);
 });
@@ -60,8 +58,7 @@ deathWatch('a watcher is notified exactly once how the actor ended, also when it
 deathWatch('a watcher of an actor that has already ended is notified at once', async () => {
   await using test = createTestSystem();
   const target = test.system.spawn(Target, { name: 'm' });
-  void test.system.kill(target);
-  await test.settle();
+  await test.settle(test.system.kill(target));
   const watcher = test.system.spawn(Watcher);
   watcher.tell.watch(target);
   assert.equal(await notices(test, watcher), ['/m killed']);
@@ -70,8 +67,7 @@ deathWatch('a watcher of an actor that has already ended is notified at once', a
 deathWatch('a watcher that watches again before its notification is notified once', async () => {
   await using test = createTestSystem();
   const target = test.system.spawn(Target, { name: 'm' });
-  void test.system.kill(target);
-  await test.settle();
+  await test.settle(test.system.kill(target));
   const Twice = defineActor('twice', {
     state: () => ({ notices: 0 }),
     handlers: {
@@ -88,8 +84,7 @@ deathWatch('a watcher that watches again before its notification is notified onc
     },
   });
   const twice = test.system.spawn(Twice);
-  twice.tell.watch(target);
-  await test.settle();
+  await test.tell(twice).watch(target);
   const once = twice.ask.notices();
   twice.tell.watch(target);
   await test.settle();
@@ -103,8 +98,7 @@ deathWatch('a watch outlives restarts of the watched actor without notifications
   await using test = createTestSystem();
   const target = test.system.spawn(Target, { name: 'm' });
   const watcher = test.system.spawn(Watcher);
-  watcher.tell.watch(target);
-  await test.settle();
+  await test.tell(watcher).watch(target);
   target.tell.fail();
   assert.equal(await notices(test, watcher), []);
   void test.system.stop(target);
@@ -116,13 +110,11 @@ deathWatch('neither an unwatched actor nor a restart of the watcher leads to a n
   const [first, second] = ['first', 'second'].map((name) => test.system.spawn(Target, { name }));
   const watcher = test.system.spawn(Watcher);
   for (const ref of [first, second]) {
-    watcher.tell.watch(ref as AnyRef);
-    await test.settle();
+    await test.tell(watcher).watch(ref as AnyRef);
   }
   watcher.tell.unwatch(first as AnyRef);
   await test.settle();
-  watcher.tell.fail();
-  await test.settle();
+  await test.tell(watcher).fail();
   for (const ref of [first, second]) void test.system.stop(ref as AnyRef);
   assert.equal(await notices(test, watcher), []);
 });
@@ -142,10 +134,8 @@ deathWatch('unwatch prevents a notification that waits for the handler to settle
     },
     terminated: () => void seen.push('notified'),
   });
-  test.system.spawn(Changing).tell.go();
-  await test.settle();
-  void test.system.stop(target);
-  await test.settle();
+  await test.tell(test.system.spawn(Changing)).go();
+  await test.settle(test.system.stop(target));
   until.resolve();
   await test.settle();
   assert.equal(seen, []);
@@ -157,16 +147,13 @@ deathWatch(
     await using test = createTestSystem();
     const target = test.system.spawn(Target, { name: 'm' });
     const watcher = test.system.spawn(Watcher);
-    watcher.tell.watch(target);
-    await test.settle();
+    await test.tell(watcher).watch(target);
     const until = deferred();
-    watcher.tell.wait(until.promise);
-    await test.settle();
+    await test.tell(watcher).wait(until.promise);
     const token = test.system.suspend(watcher);
     watcher.tell.watch(target);
     watcher.tell.watch(target);
-    void test.system.stop(target);
-    await test.settle();
+    await test.settle(test.system.stop(target));
     assert.equal((cellOf(watcher).state as { notices: string[] }).notices, []);
     until.resolve();
     await test.settle();
@@ -192,8 +179,7 @@ deathWatch('a failed watcher is notified when it is resumed', async () => {
   await test.settle();
   const watcher = test.system.lookup(Watcher, 'p/w');
   assert.ok(watcher);
-  watcher.tell.watch(target);
-  await test.settle();
+  await test.tell(watcher).watch(target);
   watcher.tell.fail();
   void test.system.stop(target);
   assert.equal(await notices(test, watcher), ['/m stopped']);
@@ -204,10 +190,8 @@ deathWatch('an ended watcher is removed from the watched actor', async () => {
   const target = test.system.spawn(Target);
   for (let i = 0; i < 100; i += 1) {
     const watcher = test.system.spawn(Watcher);
-    watcher.tell.watch(target);
-    await test.settle();
-    void test.system.stop(watcher);
-    await test.settle();
+    await test.tell(watcher).watch(target);
+    await test.settle(test.system.stop(watcher));
   }
   assert.is(cellOf(target).cold?.watchers?.size, 0);
 });
@@ -218,8 +202,7 @@ deathWatch('an actor cannot watch itself', async () => {
   test.system.subscribe((event) => {
     if (event.kind === 'failed') errors.push(event.error);
   });
-  test.system.spawn(Watcher).tell.watchSelf();
-  await test.settle();
+  await test.tell(test.system.spawn(Watcher)).watchSelf();
   assert.is(errors.length, 1);
   assert.instance(errors[0], MisuseError);
 });
@@ -237,12 +220,9 @@ deathWatch('the watcher of a pool is notified with the watched ref, and nothing 
   });
   const observer = test.system.spawn(Observer);
   const ended = test.system.spawnPool(Target, { size: 2 });
-  observer.tell.watch(ended);
-  await test.settle();
-  void test.system.stop(ended);
-  await test.settle();
-  observer.tell.watch(ended);
-  await test.settle();
+  await test.tell(observer).watch(ended);
+  await test.settle(test.system.stop(ended));
+  await test.tell(observer).watch(ended);
   assert.is(refs.length, 2);
   assert.ok(refs.every((ref) => ref === ended));
   assert.is(cellOf(observer).cold?.watching?.size, 0);
@@ -250,14 +230,11 @@ deathWatch('the watcher of a pool is notified with the watched ref, and nothing 
   observer.tell.watch(unwatched);
   observer.tell.unwatch(unwatched);
   await test.settle();
-  void test.system.stop(unwatched);
-  await test.settle();
+  await test.settle(test.system.stop(unwatched));
   assert.is(refs.length, 2);
   const linked = test.system.spawnPool(Target, { size: 2 });
-  observer.tell.link(linked);
-  await test.settle();
-  void test.system.stop(observer);
-  await test.settle();
+  await test.tell(observer).link(linked);
+  await test.settle(test.system.stop(observer));
   assert.is(cellOf(linked).stopReason, 'stopped');
 });
 

@@ -64,8 +64,7 @@ async function build(...args: Parameters<typeof machine>) {
 group('one-for-all stops siblings in reverse start order, then restarts them in start order', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
-  refs.b.tell.crash();
-  await world.settle();
+  await world.tell(refs.b).crash();
   assert.equal(lines, ['-c', '-b', '-a', '+a', '+b', '+c']);
 });
 
@@ -76,17 +75,14 @@ group('rest-for-one does not touch siblings that started earlier', async () => {
   refs.b.tell.crash();
   await world.settle();
   assert.equal(lines, ['-c', '-b', '+b', '+c']);
-  const n = refs.a.ask.get();
-  await world.settle();
-  assert.is(await n, 1);
+  assert.is(await world.ask(refs.a).get(), 1);
 });
 
 group('no sibling restarts before the slowest has stopped, and messages wait meanwhile', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
   bRestarting = deferred();
-  refs.a.tell.crash();
-  await world.settle();
+  await world.tell(refs.a).crash();
   refs.c.tell.add(4);
   const n = refs.c.ask.get();
   await world.settle();
@@ -121,16 +117,12 @@ for (const last of ['b', 'd'] as const)
     await using _ = world;
     bRestarting = deferred();
     dRestarting = deferred();
-    refs.b.tell.crash();
-    await world.settle();
-    const enlarged = parent.ask.enlarge();
-    await world.settle();
-    const [d, e] = await enlarged;
+    await world.tell(refs.b).crash();
+    const [d, e] = await world.ask(parent).enlarge();
     d.tell.crash();
     await world.settle();
     assert.equal(lines, ['-c', '-b', '+d', '+e', '-e', '-d']);
-    refs.a.tell.crash();
-    await world.settle();
+    await world.tell(refs.a).crash();
     const restarting = { b: bRestarting, d: dRestarting };
     restarting[last === 'b' ? 'd' : 'b'].resolve();
     await world.settle();
@@ -138,9 +130,7 @@ for (const last of ['b', 'd'] as const)
     await world.settle();
     assert.equal(lines.slice(6), ['-a', '+a', '+b', '+c', '+d', '+e']);
     for (const ref of [refs.a, refs.b, refs.c, d, e]) {
-      const n = ref.ask.get();
-      await world.settle();
-      assert.is(await n, 0);
+      assert.is(await world.ask(ref).get(), 0);
     }
   });
 
@@ -148,12 +138,10 @@ group('a sibling that is stopped during a group restart ends, and the others res
   const { world, refs } = await build('one-for-all');
   await using _ = world;
   bRestarting = deferred();
-  refs.a.tell.crash();
-  await world.settle();
+  await world.tell(refs.a).crash();
   const stopped = world.system.stop(refs.b);
   bRestarting.resolve();
-  await world.settle();
-  assert.is(await stopped, 'stopped');
+  assert.is(await world.settle(stopped), 'stopped');
   assert.is(refs.b.offer.add(1), 'closed');
   assert.equal(lines, ['-c', '-b', '.b', '-a', '+a', '+c']);
 });
@@ -162,19 +150,15 @@ group('a sibling that is killed during a group restart ends, and the others rest
   const { world, refs } = await build('one-for-all');
   await using _ = world;
   bRestarting = deferred();
-  refs.a.tell.crash();
-  await world.settle();
-  const killed = world.system.kill(refs.b);
-  await world.settle();
-  assert.is(await killed, 'killed');
+  await world.tell(refs.a).crash();
+  assert.is(await world.settle(world.system.kill(refs.b)), 'killed');
   assert.equal(lines, ['-c', '-b', '-a', '+a', '+c']);
 });
 
 group('a temporary sibling ends in a group restart and is not restarted', async () => {
   const { world, refs } = await build('one-for-all', 'temporary');
   await using _ = world;
-  refs.a.tell.crash();
-  await world.settle();
+  await world.tell(refs.a).crash();
   assert.is(refs.c.offer.add(1), 'closed');
   assert.equal(
     lines.filter((line) => line.startsWith('+')),
@@ -185,12 +169,10 @@ group('a temporary sibling ends in a group restart and is not restarted', async 
 group('a draining sibling is restarted and still ends', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
-  refs.c.tell.hold(new Promise<void>(() => undefined));
-  await world.settle();
+  await world.tell(refs.c).hold(new Promise<void>(() => undefined));
   const drained = world.system.drain(refs.c, { withinMs: 60_000 });
   await world.settle();
-  refs.a.tell.crash();
-  await world.settle();
+  await world.tell(refs.a).crash();
   assert.is(await Promise.race([drained, Promise.resolve('still there')]), 'drained');
 });
 
@@ -265,9 +247,7 @@ group('after random failures, stops, drains and kills every sibling has ended or
       },
     });
     const parent = world.system.spawn(Parent);
-    const spawned = parent.ask.spawnChildren();
-    await world.settle();
-    const children = await spawned;
+    const children = await world.ask(parent).spawnChildren();
     for (let i = 0; i < 12; i += 1) {
       const one = children[below(children.length)] as (typeof children)[number];
       [
@@ -319,8 +299,7 @@ group('a stop during an asynchronous restarting hook ends the actor', async () =
     restarting: () => hook.promise,
   });
   const slow = world.system.spawn(Slow);
-  slow.tell.crash();
-  await world.settle();
+  await world.tell(slow).crash();
   const stopped = world.system.stop(slow);
   await world.settle();
   hook.resolve();
@@ -361,9 +340,7 @@ group('with the directive resume a failed state function runs again', async () =
   });
   await using world = createTestSystem({ supervise: { decide: () => 'resume' } });
   const ref = world.system.spawn(FailingState);
-  const reply = ref.ask.get();
-  await world.settle();
-  assert.is(await reply, true);
+  assert.is(await world.ask(ref).get(), true);
   assert.is(attempts, 3);
 });
 
@@ -380,9 +357,7 @@ group('a kill runs no hook, with or without children', async () => {
   await using world = createTestSystem();
   const branch = world.system.spawn(Branch);
   await world.settle();
-  const killed = world.system.kill(branch);
-  await world.settle();
-  assert.is(await killed, 'killed');
+  assert.is(await world.settle(world.system.kill(branch)), 'killed');
   assert.equal(ran, []);
 });
 
@@ -397,10 +372,8 @@ group('the abort signal fires when an idle actor without children is stopped', a
   });
   await using world = createTestSystem();
   const ref = world.system.spawn(Background);
-  ref.tell.begin();
-  await world.settle();
-  void world.system.stop(ref);
-  await world.settle();
+  await world.tell(ref).begin();
+  await world.settle(world.system.stop(ref));
   assert.is(signal?.aborted, true);
 });
 
@@ -426,12 +399,9 @@ group('a group restart skips siblings that are stopping, however many they are',
     },
     supervise: { strategy: 'one-for-all', restarts: 3, withinMs: 1_000, backoff: { fromMs: 10, toMs: 10 } },
   });
-  const built = world.system.spawn(Machine).ask.build();
-  await world.settle();
-  const { first, others } = await built;
+  const { first, others } = await world.ask(world.system.spawn(Machine)).build();
   begun = 0;
-  first.tell.crash();
-  await world.settle();
+  await world.tell(first).crash();
   for (const ref of others) void world.system.stop(ref);
   // The back-off ends before any sibling has had a turn to stop.
   world.host.moveTo(20);

@@ -57,9 +57,7 @@ permanent(
     child.tell.add(5);
     child.tell.leave();
     await world.settle();
-    const reply = child.ask.get();
-    await world.settle();
-    assert.is(await reply, 0);
+    assert.is(await world.ask(child).get(), 0);
     assert.equal(journal, ['stopped']);
   },
 );
@@ -69,25 +67,21 @@ permanent('a permanent child keeps its mailbox when it is started again', async 
   await using _ = world;
   child.tell.leave();
   child.tell.add(7);
-  const reply = child.ask.get();
-  await world.settle();
-  assert.is(await reply, 7);
+  assert.is(await world.ask(child).get(), 7);
   assert.is(world.system.stats().deadLetters, 0);
 });
 
 permanent('a transient child that stops itself stays stopped', async () => {
   const { world, child } = await open('transient');
   await using _ = world;
-  child.tell.leave();
-  await world.settle();
+  await world.tell(child).leave();
   assert.is(child.offer.add(1), 'closed');
 });
 
 permanent('a permanent child that its parent stops stays stopped', async () => {
   const { world, parent, child } = await open('permanent');
   await using _ = world;
-  parent.tell.stopChild();
-  await world.settle();
+  await world.tell(parent).stopChild();
   assert.is(child.offer.add(1), 'closed');
 });
 
@@ -98,13 +92,9 @@ permanent(
     await using _ = world;
     const work = child.ask.work(new Promise<void>(() => undefined)).catch((error: Error) => error.message);
     await world.settle();
-    const killed = world.system.kill(child);
-    await world.settle();
-    assert.is(await killed, 'killed');
+    assert.is(await world.settle(world.system.kill(child)), 'killed');
     assert.match(String(await work), /not delivered, stopped/);
-    const reply = child.ask.get();
-    await world.settle();
-    assert.is(await reply, 0);
+    assert.is(await world.ask(child).get(), 0);
   },
 );
 
@@ -112,22 +102,17 @@ permanent('a permanent child that ends too often fails its parent', async () => 
   const { world, parent, child } = await open('permanent');
   await using _ = world;
   for (let i = 0; i < 3; i += 1) {
-    child.tell.leave();
-    await world.settle();
+    await world.tell(child).leave();
   }
   assert.is(child.offer.add(1), 'closed');
   assert.ok(world.host.logged.some(({ message }) => message.includes('more than 2 restarts within 1000 ms')));
-  const spawned = parent.ask.spawnChild('temporary');
-  await world.settle();
-  assert.ok(await spawned);
+  assert.ok(await world.ask(parent).spawnChild('temporary'));
 });
 
 permanent('a top-level actor that the system stops stays stopped, permanent or not', async () => {
   await using world = createTestSystem();
   const child = world.system.spawn(Child, { restart: 'permanent' });
-  const stopped = world.system.stop(child);
-  await world.settle();
-  assert.is(await stopped, 'stopped');
+  assert.is(await world.settle(world.system.stop(child)), 'stopped');
   assert.is(child.offer.add(1), 'closed');
 });
 
@@ -145,13 +130,11 @@ permanent('the watcher of a permanent child is not notified when the child is st
   });
   const { world, parent, child } = await open('permanent');
   await using _ = world;
-  world.system.spawn(Watcher).tell.watch(child);
-  await world.settle();
+  await world.tell(world.system.spawn(Watcher)).watch(child);
   child.tell.leave();
   await world.settle();
   assert.equal(seen, []);
-  parent.tell.stopChild();
-  await world.settle();
+  await world.tell(parent).stopChild();
   assert.equal(seen, ['stopped']);
 });
 

@@ -52,9 +52,7 @@ supervisor('resume keeps the state and continues', async () => {
   const b = child('b');
   b.tell.add();
   b.tell.fail('x');
-  const n = b.ask.add();
-  await test.settle();
-  assert.is(await n, 2);
+  assert.is(await test.ask(b).add(), 2);
   await test[Symbol.asyncDispose]();
 });
 
@@ -63,9 +61,7 @@ supervisor('a restart gives a new state and keeps mailbox and ref', async () => 
   const b = child('b');
   b.tell.add();
   b.tell.fail('x');
-  const n = b.ask.add();
-  await test.settle();
-  assert.is(await n, 1);
+  assert.is(await test.ask(b).add(), 1);
   assert.equal(events, ['/p/b restart', '/p/b restarted']);
   await test[Symbol.asyncDispose]();
 });
@@ -79,9 +75,7 @@ supervisor(
     b.tell.add();
     b.tell.add();
     await test.settle();
-    const children = parent.ask.children();
-    await test.settle();
-    assert.equal(await children, ['/p/a', '/p/c']);
+    assert.equal(await test.ask(parent).children(), ['/p/a', '/p/c']);
     assert.is(test.system.stats().deadLetters, 2);
     await test[Symbol.asyncDispose]();
   },
@@ -89,14 +83,11 @@ supervisor(
 
 supervisor('escalate fails the parent, which stops its children', async () => {
   const { test, child, events } = await parentWithChildren({ decide: () => 'escalate' });
-  child('b').tell.fail('x');
-  await test.settle();
+  await test.tell(child('b')).fail('x');
   assert.equal(events.slice(0, 2), ['/p/b escalate', '/p restart']);
   assert.equal(events.slice(2, 5).sort(), ['/p/a stopped', '/p/b stopped', '/p/c stopped']);
   assert.is(events[5], '/p restarted');
-  const n = child('b').ask.add();
-  await test.settle();
-  assert.is(await n, 1);
+  assert.is(await test.ask(child('b')).add(), 1);
   await test[Symbol.asyncDispose]();
 });
 
@@ -135,8 +126,7 @@ supervisor('one-for-all restarts all siblings, rest-for-one those that started l
     const { test, child, events } = await parentWithChildren({ strategy });
     for (const name of ['a', 'b', 'c']) child(name).tell.add();
     await test.settle();
-    child('b').tell.fail('x');
-    await test.settle();
+    await test.tell(child('b')).fail('x');
     assert.equal(
       events.filter((event) => event.endsWith('restarted')).sort(),
       restarted.map((path) => `${path} restarted`),
@@ -153,12 +143,9 @@ supervisor('one-for-all restarts all siblings, rest-for-one those that started l
 supervisor('a one-for-all restart lets a stopping sibling end', async () => {
   const { test, child, parent } = await parentWithChildren({ strategy: 'one-for-all' });
   const stopped = test.system.stop(child('c'));
-  child('a').tell.fail('x');
-  await test.settle();
+  await test.tell(child('a')).fail('x');
   assert.is(await stopped, 'stopped');
-  const children = parent.ask.children();
-  await test.settle();
-  assert.equal(await children, ['/p/a', '/p/b']);
+  assert.equal(await test.ask(parent).children(), ['/p/a', '/p/b']);
   await test[Symbol.asyncDispose]();
 });
 
@@ -171,8 +158,7 @@ supervisor(
     });
     const delays: number[] = [];
     const failOnce = async (): Promise<void> => {
-      child('b').tell.fail('x');
-      await test.settle();
+      await test.tell(child('b')).fail('x');
       const failedAt = test.host.now();
       const back = child('b').ask.add();
       let at = -1;
@@ -192,8 +178,7 @@ supervisor(
 
 supervisor('a failure is logged once, with actor, message, directive and attempt', async () => {
   const { test, child, host } = await parentWithChildren({ restarts: 3 });
-  child('b').tell.fail('no luck');
-  await test.settle();
+  await test.tell(child('b')).fail('no luck');
   assert.equal(
     host.logged.map((line) => line.message),
     ['/p/b.fail failed: no luck → restart, attempt 1 of 3'],
@@ -204,8 +189,7 @@ supervisor('a failure is logged once, with actor, message, directive and attempt
 supervisor('a failure beyond the limit is logged with the reason of the escalation', async () => {
   const { test, child, host } = await parentWithChildren({ restarts: 1, withinMs: 1_000 });
   for (const text of ['one', 'two']) {
-    child('b').tell.fail(text);
-    await test.settle();
+    await test.tell(child('b')).fail(text);
   }
   const failed = test.eventsOf('failed').find(({ directive }) => directive === 'escalate');
   assert.equal([failed?.attempt, failed?.attemptsMax], [1, 1]);
@@ -254,8 +238,7 @@ supervisor(
     });
     const parent = test.system.spawn(Parent, { name: 'p' });
     await test.settle();
-    parent.tell.wait();
-    await test.settle();
+    await test.tell(parent).wait();
     test.system.suspend(parent);
     for (let i = 0; i < 5; i += 1) parent.tell.put();
     const child = test.system.lookup(Child, 'p/c');
@@ -277,8 +260,7 @@ supervisor('the end of a significant child ends its parent', async () => {
   await test.settle();
   const child = test.system.lookup(Child, 'p/c');
   assert.ok(child);
-  void test.system.stop(child);
-  await test.settle();
+  await test.settle(test.system.stop(child));
   assert.is(await test.system.stop(parent), 'stopped');
   assert.is(test.system.stats().actors, 1);
 });

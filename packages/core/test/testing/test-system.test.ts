@@ -94,8 +94,7 @@ testing('`step` runs one turn and `settle` all turns and promises, without movin
       },
     },
   });
-  test.system.spawn(Slow).tell.go();
-  await test.settle();
+  await test.tell(test.system.spawn(Slow)).go();
   assert.is(log.at(-1), 'slow');
   assert.is(test.host.now(), 0);
 });
@@ -128,8 +127,7 @@ testing('`world.events` has the events so far, and `world.eventsOf` those of one
     },
   });
   const ref = world.system.spawn(Failing, { name: 'failing' });
-  ref.tell.fail();
-  await world.settle();
+  await world.tell(ref).fail();
   assert.equal(
     world.events.map(({ kind }) => kind),
     ['spawned', 'failed', 'restarted'],

@@ -112,8 +112,7 @@ asks('`stateOf` refuses an actor of another definition, a pool, and one that has
   refused(() => world.stateOf(Other, store as never));
   const pool = world.system.spawnPool(Store, { size: 2 });
   refused(() => world.stateOf(Store, pool));
-  void world.system.stop(store);
-  await world.settle();
+  await world.settle(world.system.stop(store));
   refused(() => world.stateOf(Store, store));
 });
 

@@ -80,8 +80,7 @@ running('a supervisor has the policy of the tree data', async () => {
   );
   await world.settle();
   journal.length = 0;
-  app.get(Part, 'b').tell.crash();
-  await world.settle();
+  await world.tell(app.get(Part, 'b')).crash();
   assert.equal(journal, ['-c', '-b', '+b', '+c']);
 });
 
@@ -89,16 +88,11 @@ running('a permanent child is started again after any end', async () => {
   await using world = createTestSystem();
   const app = world.system.start(supervisor('app', {}, [part('a', { restart: 'permanent' })]));
   const a = app.get(Part);
-  a.tell.leave();
-  await world.settle();
-  void world.system.stop(a);
-  await world.settle();
-  void world.system.kill(a);
-  await world.settle();
+  await world.tell(a).leave();
+  await world.settle(world.system.stop(a));
+  await world.settle(world.system.kill(a));
   a.tell.add(3);
-  const n = a.ask.get();
-  await world.settle();
-  assert.is(await n, 3);
+  assert.is(await world.ask(a).get(), 3);
 });
 
 running('the end of a significant child ends its supervisor and all siblings', async () => {
@@ -107,8 +101,7 @@ running('the end of a significant child ends its supervisor and all siblings', a
   const app = world.system.start(
     supervisor('app', {}, [part('z'), supervisor('sub', {}, [part('a'), part('b', { significant: true })])]),
   );
-  app.get(Part, 'b').tell.leave();
-  await world.settle();
+  await world.tell(app.get(Part, 'b')).leave();
   assert.equal(journal, ['+z', '+a', '+b', '.b', '.a']);
   assert.is(app.get(Part, 'z').offer.add(1), 'accepted');
 });
@@ -130,8 +123,7 @@ running('refs stay valid when a supervisor is restarted with its subtree', async
   a.tell.add(1);
   b.tell.add(1);
   await world.settle();
-  a.tell.crash();
-  await world.settle();
+  await world.tell(a).crash();
   a.tell.crash();
   await world.settle();
   assert.ok(world.host.logged.some(({ message }) => message.includes('/app/sub.supervise failed')));
@@ -148,9 +140,7 @@ running('an actor can start a tree as its child', async () => {
   await using world = createTestSystem();
   const spec = supervisor('app', {}, [part('a')]);
   const Owner = defineActor('owner', { handlers: { open: (ctx) => ctx.start(spec).get(Part).path } });
-  const path = world.system.spawn(Owner, { name: 'owner' }).ask.open();
-  await world.settle();
-  assert.is(await path, '/owner/app/a');
+  assert.is(await world.ask(world.system.spawn(Owner, { name: 'owner' })).open(), '/owner/app/a');
 });
 
 running('a tree with an invalid policy is refused before any actor is started', async () => {
@@ -218,8 +208,7 @@ running('a tree that fails to start is removed, and its names are free again', a
 running('with `restarts: 0` the first failure escalates', async () => {
   await using world = createTestSystem();
   const app = world.system.start(supervisor('app', { restarts: 0 }, [part('a')]));
-  app.get(Part).tell.crash();
-  await world.settle();
+  await world.tell(app.get(Part)).crash();
   assert.ok(world.host.logged.some(({ message }) => message.includes('more than 0 restarts')));
   assert.is(app.get(Part).offer.add(1), 'accepted');
 });

@@ -44,6 +44,15 @@ void world.ask(ann).deposit('1');
 // @ts-expect-error there is no such message
 void world.ask(ann).close();
 
+const told = world.tell(ann).deposit(1);
+same<typeof told, Promise<void>>(true);
+// @ts-expect-error a wrong payload
+void world.tell(ann).deposit('1');
+const settled = world.settle(ann.ask.balance());
+same<typeof settled, Promise<number>>(true);
+const nothing = world.settle();
+same<typeof nothing, Promise<void>>(true);
+
 const state = world.stateOf(Account, ann);
 same<typeof state, { cents: number; owner: string }>(true);
 const ledger = world.system.spawn(Hidden);

@@ -195,8 +195,7 @@ cycles('an ask in the stash of its target is part of a cycle', async () => {
   await using test = createTestSystem();
   const actors = new ScriptedActors(test, 'ab');
   // b has stashed the ask of a, and asks a before it unstashes.
-  actors.ref('a').tell.run([{ ask: 'b', steps: [{ stashFor: 100 }] }]);
-  await test.settle();
+  await test.tell(actors.ref('a')).run([{ ask: 'b', steps: [{ stashFor: 100 }] }]);
   actors.ref('b').tell.run([{ ask: 'a' }]);
   await settleAll(test);
   assert.is(actors.errors.length, 1);

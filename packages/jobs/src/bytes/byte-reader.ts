@@ -17,7 +17,10 @@ export abstract class ByteReader {
     this.end = bytes.byteLength;
   }
 
-  protected abstract malformed(problem: string): Error;
+  abstract malformed(problem: string): Error;
+
+  /** Counts an item of a list. A reader of a peer's message bounds their number. */
+  countItem(): void {}
 
   /** Bytes read so far. */
   get position(): number {
@@ -52,6 +55,22 @@ export abstract class ByteReader {
       scale *= 0x80;
     }
     throw this.malformed('a number is longer than 53 bits');
+  }
+
+  /** A length of four bytes. */
+  length32(): number {
+    this.need(4);
+    const value = this.buffer.readUInt32LE(this.at);
+    this.at += 4;
+    return value;
+  }
+
+  /** The next bytes, as they lie in the buffer. */
+  view(bytes: number): Uint8Array {
+    this.need(bytes);
+    const from = this.at;
+    this.at += bytes;
+    return this.buffer.subarray(from, this.at);
   }
 
   double(): number {

@@ -46,10 +46,28 @@ export class ByteWriter {
     this.at = this.buffer.writeDoubleLE(value, this.at);
   }
 
+  /** Room for a length of four bytes, which `endSpan` writes. Returns where the span begins. */
+  beginSpan(): number {
+    this.room(4);
+    this.at += 4;
+    return this.at;
+  }
+
+  endSpan(start: number): void {
+    this.buffer.writeUInt32LE(this.at - start, start - 4);
+  }
+
   text(value: string): void {
     if (value.length <= SHORT_CHARS && this.shortText(value)) return;
     const bytes = Buffer.byteLength(value);
     this.int(bytes);
+    this.room(bytes);
+    this.at += this.buffer.write(value, this.at, bytes, 'utf8');
+  }
+
+  /** A text without its length. */
+  textAlone(value: string): void {
+    const bytes = Buffer.byteLength(value);
     this.room(bytes);
     this.at += this.buffer.write(value, this.at, bytes, 'utf8');
   }

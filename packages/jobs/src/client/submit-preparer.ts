@@ -1,11 +1,13 @@
 // Hot path: `encode` runs once per job.
 import { checkOption, describe, number, rule, text } from '@troupe/core/option-check';
 import { isDefinition, type JobDefinition } from '../job/define-job.js';
-import type { StreamingMode } from '../job/job-policy.js';
+import { type JobPolicy, POLICY_CHECKS, type StreamingMode } from '../job/job-policy.js';
 import { type Payload, payloadOfValue } from '../job/payload.js';
+import { DEFAULT_STREAM, type StreamPolicy } from '../job/stream-policy.js';
+import { type TraceContext, traceContextRule } from '../job/trace-context.js';
 import { validateBySchema } from '../job/validate-by-schema.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
-import { checkOptions, definitionError, YEAR_MS } from '../option-check.js';
+import { checkOptions, type Defaulted, definitionError, withDefaults, YEAR_MS } from '../option-check.js';
 import type { JobDefine } from './machine/client-machine.js';
 import type { ItemDraft } from './machine/submit-draft.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
@@ -19,11 +21,17 @@ export interface SubmitOptions extends WaitOptions {
   /** Not before this many milliseconds from now. Default 0. */
   readonly runAfterMs?: number | undefined;
   /**
-   * Its chunks can be read while it runs. `response` waits for its reader when the leader's buffer is full;
-   * `internal` drops its oldest chunks instead, and has the output as an item. `true` is `response`. Default:
-   * chunks are only collected.
+   * Its chunks can be read while it runs. `response` waits for a slow reader; `internal` does not, and has
+   * the output as an item. `true` is `response`. Default: chunks are only collected.
    */
   readonly streaming?: boolean | StreamingMode | undefined;
+  /** How the leader keeps its chunks, in place of the definition's settings. */
+  readonly stream?: Defaulted<StreamPolicy> | undefined;
+  /**
+   * The W3C trace context of the caller: the handler of every attempt has it. Default: that of the client's
+   * `tracing`, or none.
+   */
+  readonly trace?: TraceContext | undefined;
 }
 
 const submitKey = text(512);
@@ -34,9 +42,15 @@ export const SUBMIT_OPTIONS = {
   key: submitKey,
   runAfterMs: number(0, YEAR_MS),
   streaming: streamingMode,
+  stream: POLICY_CHECKS.stream,
+  trace: traceContextRule,
   ...WAIT_OPTIONS,
 };
-export const SUBMIT_ALL_OPTIONS = { runAfterMs: SUBMIT_OPTIONS.runAfterMs, ...WAIT_OPTIONS };
+export const SUBMIT_ALL_OPTIONS = {
+  runAfterMs: SUBMIT_OPTIONS.runAfterMs,
+  trace: traceContextRule,
+  ...WAIT_OPTIONS,
+};
 export const NO_OPTIONS: SubmitOptions = {};
 
 /**
@@ -46,8 +60,8 @@ export const NO_OPTIONS: SubmitOptions = {};
 export class SubmitPreparer {
   private readonly limits: { readonly payloadBytesMax: number };
   private readonly refs = new Map<JobDefinition, number>();
-  /** A job that streams has another policy, so it costs no record of its own (ADR 0420). */
-  private readonly streamingRefs = new Map<StreamingMode, Map<JobDefinition, number>>();
+  /** By mode and settings: a job that streams has another policy, and costs no record more (ADR 0420). */
+  private readonly streamingRefs = new Map<string, Map<JobDefinition, number>>();
   private lastRef = 0;
   private readonly define: (definition: JobDefine) => void;
 
@@ -65,7 +79,7 @@ export class SubmitPreparer {
     options: SubmitOptions,
   ): Promise<void> | undefined {
     if (options !== NO_OPTIONS) checkOptions('submit', options, SUBMIT_OPTIONS);
-    draft.ref = this.refOf(job, options.streaming);
+    draft.ref = this.refOf(job, options);
     const checked = validateBySchema(job.exec, 'input', job.input, input);
     if (checked instanceof Promise)
       return checked.then((value) => this.fill(draft, job, input, value, options));
@@ -77,7 +91,7 @@ export class SubmitPreparer {
   usePayload(draft: ItemDraft, job: JobDefinition, payload: Payload, options: SubmitOptions): void {
     this.mustFit(payload);
     draft.key = options.key ?? '';
-    draft.ref = this.refOf(job, options.streaming);
+    draft.ref = this.refOf(job, options);
     draft.payload = payload;
     draft.delayMs = options.runAfterMs ?? 0;
   }
@@ -106,9 +120,11 @@ export class SubmitPreparer {
     throw new JobRefusedError('ERR_PAYLOAD_TOO_LARGE', size, 0);
   }
 
-  private refOf(job: JobDefinition, streaming: SubmitOptions['streaming'] = false): number {
+  private refOf(job: JobDefinition, { streaming, stream }: SubmitOptions): number {
     const mode = streaming === true ? 'response' : streaming === false ? undefined : streaming;
-    const refs = mode === undefined ? this.refs : this.refsOf(mode);
+    if (mode === undefined && stream !== undefined)
+      throw new JobDefinitionError('submit', 'stream without streaming');
+    const refs = mode === undefined ? this.refs : this.refsOf(mode, stream);
     let ref = refs.get(job);
     if (ref === undefined) {
       if (!isDefinition(job))
@@ -118,16 +134,26 @@ export class SubmitPreparer {
       this.lastRef += 1;
       ref = this.lastRef;
       refs.set(job, ref);
-      this.define({ ref, policy: mode === undefined ? job.policy : { ...job.policy, streaming: mode } });
+      this.define({ ref, policy: policyOf(job, mode, stream) });
     }
     return ref;
   }
 
-  private refsOf(mode: StreamingMode): Map<JobDefinition, number> {
-    const refs = this.streamingRefs.get(mode) ?? new Map<JobDefinition, number>();
-    this.streamingRefs.set(mode, refs);
+  private refsOf(mode: StreamingMode, stream: SubmitOptions['stream']): Map<JobDefinition, number> {
+    const name = stream === undefined ? mode : `${mode} ${JSON.stringify(stream)}`;
+    const refs = this.streamingRefs.get(name) ?? new Map<JobDefinition, number>();
+    this.streamingRefs.set(name, refs);
     return refs;
   }
+}
+
+function policyOf(
+  job: JobDefinition,
+  mode: StreamingMode | undefined,
+  stream: SubmitOptions['stream'],
+): JobPolicy {
+  if (mode === undefined) return job.policy;
+  return { ...job.policy, streaming: mode, stream: withDefaults(job.stream ?? DEFAULT_STREAM, stream) };
 }
 
 /** The key travels to the leader and is kept there, so it must be a text. */

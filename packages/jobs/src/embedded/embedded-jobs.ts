@@ -1,6 +1,8 @@
 import { type ActorRef, type ActorSystem, type Host, nodeHost } from '@troupe/core';
+import { object } from '@troupe/core/option-check';
 import type { Client } from '../client/client.js';
 import { endWithSystem, spawnClient } from '../client/client-actor.js';
+import type { ClientTracing } from '../client/client-tracing.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { routePeerMessages } from '../leader/route-peer-messages.js';
@@ -8,9 +10,10 @@ import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js'
 import { checkOptions, type Defaulted, plainName, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
 import { rootCause } from '../root-cause.js';
+import type { HandledJob } from '../worker/handler.js';
 import { nodeLoadMeter } from '../worker/node-load-meter.js';
 import type { NodeHandlerThreads } from '../worker/threads/node-handler-threads.js';
-import { type GivenHandlers, placeHandlers } from '../worker/threads/thread-options.js';
+import { type GivenHandlers, placeHandlers, replaceHandlers } from '../worker/threads/thread-options.js';
 import { WorkerActor } from '../worker/worker-actor.js';
 import {
   type AttemptFailure,
@@ -19,6 +22,7 @@ import {
   WORKER_CHECKS,
   type WorkerSettings,
 } from '../worker/worker-options.js';
+import type { WorkerTracing } from '../worker/worker-tracing.js';
 import { WorkerClientSupervisor } from './worker-client-supervisor.js';
 
 export interface EmbeddedOptions extends LeaderStartOptions {
@@ -28,6 +32,13 @@ export interface EmbeddedOptions extends LeaderStartOptions {
   readonly host?: Host | undefined;
 }
 
+export interface EmbeddedClientOptions {
+  /** The submitter's name. Default `app`. */
+  readonly name?: string | undefined;
+  /** Traces its submits: `...jobTelemetry().client` of @troupe/middleware. Default: none are traced. */
+  readonly tracing?: ClientTracing | undefined;
+}
+
 export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings>, GivenHandlers {
   /** The same over restarts: by it the leader sees that an earlier process is gone. Default `embedded`. */
   readonly name?: string | undefined;
@@ -35,6 +46,8 @@ export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings>, GivenH
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
   /** Called for every result that came after its attempt had been taken away, for a log. */
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
+  /** Traces its attempts: `...jobTelemetry().worker` of @troupe/middleware. Default: none are traced. */
+  readonly tracing?: WorkerTracing | undefined;
 }
 
 export interface EmbeddedWorker {
@@ -42,6 +55,11 @@ export interface EmbeddedWorker {
   ready(): Promise<void>;
   /** Takes nothing more, waits for running attempts, releases the rest uncounted at the deadline. */
   drain(options?: { readonly withinMs?: number | undefined }): Promise<void>;
+  /**
+   * Runs other handlers from now on; attempts under way keep theirs. A warm runner is recycled if one of its
+   * handlers is another value than before.
+   */
+  replaceHandlers(handlers: readonly HandledJob[]): void;
 }
 
 /**
@@ -93,13 +111,14 @@ export class EmbeddedJobs implements AsyncDisposable {
     }
   }
 
-  /** A client in this process. `name` is `app` unless given. */
-  client(options: { readonly name?: string | undefined } = {}): Client {
-    checkOptions('client', options, { name: plainName(100) });
+  /** A client in this process. */
+  client(options: EmbeddedClientOptions = {}): Client {
+    checkOptions('client', options, { name: plainName(100), tracing: object });
     const { client, end } = spawnClient(this.spawn as ActorSystem['spawn'], {
       name: options.name ?? 'app',
       tree: () => this.tree(),
       tag: this.tag,
+      tracing: options.tracing,
       host: this.host,
       leader: routePeerMessages(this.leader.tell),
     });
@@ -110,10 +129,12 @@ export class EmbeddedJobs implements AsyncDisposable {
   /** A worker in this process. */
   worker(options: EmbeddedWorkerOptions): EmbeddedWorker {
     checkOptions('worker', options, WORKER_CHECKS, ['handlers']);
-    const { name = 'embedded', handlers: given, threads: wanted, onFailure, onStale, ...settings } = options;
+    const { name = 'embedded', handlers: given, threads: wanted, ...others } = options;
+    const { onFailure, onStale, tracing, ...settings } = others;
     const worker = this.workersStarted === 0 ? name : `${name}-${this.workersStarted + 1}`;
     const handlersGiven = { handlers: given, threads: wanted };
-    const { handlers, threads } = placeHandlers('worker', handlersGiven, worker, this.host);
+    const placement = placeHandlers('worker', handlersGiven, worker, this.host);
+    const { handlers, threads } = placement;
     const spawn = this.spawn as ActorSystem['spawn'];
     const ref = spawn(WorkerActor, {
       args: {
@@ -125,6 +146,7 @@ export class EmbeddedJobs implements AsyncDisposable {
         load: nodeLoadMeter(),
         onFailure,
         onStale,
+        tracing,
         host: this.host,
         leader: routePeerMessages(this.leader.tell),
       },
@@ -137,6 +159,10 @@ export class EmbeddedJobs implements AsyncDisposable {
       },
       drain: async ({ withinMs = 10_000 } = {}) => {
         await this.drainWorker(ref, withinMs);
+      },
+      replaceHandlers: (next) => {
+        replaceHandlers(placement, next);
+        ref.tell.handlersReplaced();
       },
     };
   }

@@ -2,8 +2,9 @@ import { number, type OptionRule, oneOf, options, rule, wholeNumber } from '@tro
 import { isSubject } from '@troupe/transport';
 import { definitionError, YEAR_MS } from '../option-check.js';
 import type { RetryPolicy } from './retry-policy.js';
+import { STREAM_RULES, type StreamPolicy } from './stream-policy.js';
 
-/** Whom a stream is for: `response` waits for its reader, `internal` never waits. */
+/** Whom a stream is for: `response` for its reader, `internal` for the next step of a workflow. */
 export type StreamingMode = 'response' | 'internal';
 
 /**
@@ -20,6 +21,12 @@ export interface JobPolicy {
     /** Run time of one attempt. */
     readonly runMs: number;
     readonly outputBytes: number;
+    /** Silence between the chunks of a generator. Absent: no limit. */
+    readonly silenceMs?: number | undefined;
+    /** Bytes of its feed that are kept for another attempt. Absent: clients do not feed it. */
+    readonly feedBytesMax?: number | undefined;
+    /** How long a feed stays open while no client has it open; there, where `feedBytesMax` is. */
+    readonly feedGraceMs?: number | undefined;
   };
   readonly keep: {
     readonly doneMs: number;
@@ -27,10 +34,20 @@ export interface JobPolicy {
   };
   /** The jobs of this policy give their chunks to readers. Absent: they are only collected. */
   readonly streaming?: StreamingMode | undefined;
+  /** There, where `streaming` is. */
+  readonly stream?: StreamPolicy | undefined;
 }
 
 /** The longest result: it is one record, and any log holds that inline, with its framing. */
 export const OUTPUT_BYTES_MAX = 11 * 1024 * 1024;
+
+/** The longest feed that is kept in memory for another attempt. */
+const FEED_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Whether clients may feed the jobs of this policy. */
+export function isFed({ streaming, limits }: JobPolicy): boolean {
+  return streaming !== undefined && limits.feedBytesMax !== undefined;
+}
 
 /** Equal policies have equal texts: the leader interns by them. */
 export function policyText(policy: JobPolicy): string {
@@ -40,10 +57,17 @@ export function policyText(policy: JobPolicy): string {
     policy.group,
     [retry.attempts, retry.backoff, retry.baseMs, retry.capMs, retry.jitter, retry.crashes],
     policy.leaseMs,
-    [limits.runMs, limits.outputBytes],
+    [limits.runMs, limits.outputBytes, ...(limits.silenceMs === undefined ? [] : [limits.silenceMs])],
     [keep.doneMs, keep.deadMs],
-    ...(policy.streaming === undefined ? [] : [policy.streaming]),
+    ...(policy.streaming === undefined ? [] : [policy.streaming, streamText(policy.stream)]),
+    ...(limits.feedBytesMax === undefined ? [] : [['feed', limits.feedBytesMax, limits.feedGraceMs]]),
   ]);
+}
+
+function streamText(stream: StreamPolicy | undefined): readonly unknown[] {
+  return stream === undefined
+    ? []
+    : [stream.whenUnread, stream.durable, stream.bufferBytes, stream.spillBytes];
 }
 
 const NAME_CHARS_MAX = 200;
@@ -71,15 +95,22 @@ export const POLICY_CHECKS = {
     crashes: wholeNumber(1, 1_000),
   }),
   leaseMs: wholeNumber(10, YEAR_MS),
-  limits: options({ runMs: wholeNumber(1, YEAR_MS), outputBytes: wholeNumber(0, OUTPUT_BYTES_MAX) }),
+  limits: options({
+    runMs: wholeNumber(1, YEAR_MS),
+    outputBytes: wholeNumber(0, OUTPUT_BYTES_MAX),
+    silenceMs: wholeNumber(1, YEAR_MS),
+    feedBytesMax: wholeNumber(0, FEED_BYTES_MAX),
+    feedGraceMs: wholeNumber(10, YEAR_MS),
+  }),
   keep: options({ doneMs: wholeNumber(0, YEAR_MS), deadMs: wholeNumber(0, YEAR_MS) }),
   streaming: oneOf(['response', 'internal']),
+  stream: options(STREAM_RULES),
 };
 
 const POLICY_RULES = { exec: jobName, ...POLICY_CHECKS };
 const wholePolicy = options(
   POLICY_RULES,
-  Object.keys(POLICY_RULES).filter((field) => field !== 'streaming'),
+  Object.keys(POLICY_RULES).filter((field) => field !== 'streaming' && field !== 'stream'),
 );
 
 /** Why a policy that came from outside cannot be kept. The bounds are those of `defineJob`. */

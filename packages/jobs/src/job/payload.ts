@@ -3,10 +3,10 @@ import { isAscii } from 'node:buffer';
 import { StoredPayload } from './stored-payload.js';
 
 /**
- * The bytes of a JSON text. A short ASCII one is a string, one byte a character: 16 bytes of overhead, and it
- * pins nothing, where a typed array costs two hundred bytes or pins a slab. Any other is a byte array of its
- * own, or stays on the disk. Invariant: a string here is ASCII; its maker has checked it, so no reader checks
- * again.
+ * The bytes of a JSON text, or a zero byte and then bytes that are the value itself: no JSON begins so. A
+ * short ASCII one is a string, one byte a character: 16 bytes of overhead, and it pins nothing, where a typed
+ * array costs two hundred bytes or pins a slab. Any other is a byte array of its own, or stays on the disk.
+ * Invariant: a string here is ASCII; its maker has checked it, so no reader checks again.
  */
 export type InlinePayload = string | Uint8Array;
 export type Payload = InlinePayload | StoredPayload;
@@ -22,6 +22,9 @@ const PLAIN_CHARS_MAX = TEXT_PAYLOAD_BYTES_MAX - 2;
 
 export const EMPTY_PAYLOAD: Payload = '';
 
+/** The first byte of a value that is bytes. */
+const BYTES_MARK = 0;
+
 /** Characters that JSON writes as they are. */
 const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 
@@ -32,13 +35,30 @@ const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 export function payloadOfValue(value: unknown): InlinePayload | undefined {
   if (typeof value === 'string' && value.length <= PLAIN_CHARS_MAX && PLAIN_TEXT.test(value))
     return `"${value}"`;
+  if (value instanceof Uint8Array) return markedBytes(value);
   const json = JSON.stringify(value) as string | undefined;
   return json === undefined ? undefined : payloadOfText(json);
 }
 
-/** The value that {@link payloadOfValue} was given. Throws a SyntaxError if the payload is not JSON. */
+/**
+ * The value that {@link payloadOfValue} was given. Throws a SyntaxError if the payload is neither JSON nor
+ * bytes.
+ */
 export function payloadValue(payload: Payload): unknown {
-  return JSON.parse(payloadText(payload));
+  const first = typeof payload === 'string' ? payload.charCodeAt(0) : firstByte(payload);
+  return first === BYTES_MARK ? payloadBytes(payload).slice(1) : JSON.parse(payloadText(payload));
+}
+
+function markedBytes(value: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(value.length + 1);
+  bytes[0] = BYTES_MARK;
+  bytes.set(value, 1);
+  return bytes;
+}
+
+function firstByte(payload: Uint8Array | StoredPayload): number | undefined {
+  mustBeHere(payload);
+  return payload[0];
 }
 
 /** The bytes of a JSON text in UTF-8. An ASCII text is its own bytes. */

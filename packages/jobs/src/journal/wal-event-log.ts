@@ -16,6 +16,11 @@ function lineOf(event: WalEvent): readonly [LogLevel | undefined, string] {
       ];
     case 'lock-unavailable':
       return ['warn', `the folder has no lock of the kernel (${event.reason}); its epoch keeps others out`];
+    case 'network-file-system':
+      return [
+        'warn',
+        `the folder is on a network file system (${event.fileSystem}): neither its locks nor its syncs can be relied on`,
+      ];
     case 'snapshot-fallback':
       return ['warn', `the newest snapshot is damaged, the one before it is used: ${event.reason}`];
     case 'sync-slow':

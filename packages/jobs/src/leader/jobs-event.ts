@@ -1,3 +1,4 @@
+import type { TraceContext } from '../job/trace-context.js';
 import type { RefusalCode } from '../jobs-error.js';
 import type { DeadReason, RequeueType } from '../ledger/ledger-record.js';
 
@@ -6,7 +7,12 @@ export type JobsEvent =
   /** A write of so many records is on the disk; `lsn` is the last of them. */
   | { readonly kind: 'durable'; readonly records: number; readonly tookMs: number; readonly lsn: number }
   /** A job is durable. */
-  | { readonly kind: 'accepted'; readonly job: number; readonly exec: string }
+  | {
+      readonly kind: 'accepted';
+      readonly job: number;
+      readonly exec: string;
+      readonly trace: TraceContext | undefined;
+    }
   /** A worker was given a job that has waited so long. */
   | {
       readonly kind: 'assigned';
@@ -14,6 +20,7 @@ export type JobsEvent =
       readonly exec: string;
       readonly attempt: number;
       readonly waitedMs: number;
+      readonly trace: TraceContext | undefined;
     }
   /** A job has its output. */
   | {

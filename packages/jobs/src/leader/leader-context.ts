@@ -1,4 +1,5 @@
 import type { JobsClock } from '../jobs-host.js';
+import type { Journal } from '../journal/journal.js';
 import type { Job } from '../ledger/jobs/job.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
@@ -49,6 +50,9 @@ export interface LeaderContext {
    * at most.
    */
   readonly leaseTime: number;
+  readonly journal: Journal;
+  /** The largest record: a payload at its limit, or a whole batch. */
+  readonly recordBytesMax: number;
   readonly draining: boolean;
   readonly diskLow: boolean;
   readonly diskSlow: boolean;
@@ -61,6 +65,8 @@ export interface LeaderContext {
    * durable yet.
    */
   whenApplied(run: () => void): void;
+  /** Chunks of the running attempt of a job that streams; undefined: it does not, or none is known. */
+  chunkCount(job: LeaderJob): number | undefined;
   /** The session has messages; they leave at the end of this turn. */
   markDirty(session: Session): void;
 }

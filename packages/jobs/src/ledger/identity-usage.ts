@@ -2,7 +2,7 @@
  * The identity of a client: the part of its name before the last slash, which a handshake has proved (ADR
  * 0409). Names without one are clients of a leader without keys, and are one identity.
  */
-function identityOf(client: string): string {
+export function identityOf(client: string): string {
   const slash = client.lastIndexOf('/');
   return slash < 0 ? '' : client.slice(0, slash);
 }

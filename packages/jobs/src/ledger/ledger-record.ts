@@ -1,5 +1,6 @@
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
 
 /** The first record of a folder. `tag` is in every job id of it. */
@@ -45,6 +46,8 @@ export interface Submission {
   readonly dueAt: number;
   readonly key: string;
   readonly payload: Payload;
+  /** Optional: absent in a log of a version without it. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** `low`: the producer has received every receipt up to this number. */
@@ -74,7 +77,15 @@ export interface AssignRecord {
   readonly worker: string;
 }
 
-export interface AckRecord {
+/** Optional fields of the end of an attempt that streamed. */
+interface StreamEndFields {
+  /** The number of its chunks. Absent: it did not stream, or leader and worker have both ended. */
+  readonly chunks?: number | undefined;
+  /** JSON of what its handler set by `trailer`. */
+  readonly metadata?: string | undefined;
+}
+
+export interface AckRecord extends StreamEndFields {
   readonly type: 'ack';
   readonly at: number;
   readonly job: number;
@@ -84,7 +95,7 @@ export interface AckRecord {
 
 export type RequeueType = 'retry' | 'timeout_requeue' | 'worker_down_requeue' | 'release';
 
-export interface RequeueRecord {
+export interface RequeueRecord extends StreamEndFields {
   readonly type: RequeueType;
   readonly at: number;
   readonly job: number;
@@ -93,9 +104,9 @@ export interface RequeueRecord {
   readonly failure: JobFailure | undefined;
 }
 
-export type DeadReason = 'failed' | 'final' | 'timed-out' | 'quarantined' | 'payload-lost';
+export type DeadReason = 'failed' | 'final' | 'timed-out' | 'quarantined' | 'payload-lost' | 'feed-dropped';
 
-export interface DeadRecord {
+export interface DeadRecord extends StreamEndFields {
   readonly type: 'dlq';
   readonly at: number;
   readonly job: number;
@@ -104,20 +115,26 @@ export interface DeadRecord {
   readonly failure: JobFailure | undefined;
 }
 
-export interface CancelRecord {
+/** The request of an operator or a client. */
+interface RequestedRecord {
+  /** The name of the peer that requested it. Optional: absent in a log of a version without it. */
+  readonly by?: string | undefined;
+}
+
+export interface CancelRecord extends RequestedRecord, StreamEndFields {
   readonly type: 'cancel';
   readonly at: number;
   readonly job: number;
   readonly reason: string;
 }
 
-export interface RedriveRecord {
+export interface RedriveRecord extends RequestedRecord {
   readonly type: 'redrive';
   readonly at: number;
   readonly jobs: readonly number[];
 }
 
-export interface PurgeRecord {
+export interface PurgeRecord extends RequestedRecord {
   readonly type: 'purge';
   readonly at: number;
   readonly jobs: readonly number[];
@@ -140,6 +157,43 @@ export interface TickRecord {
   readonly at: number;
 }
 
+/**
+ * A chunk of a snapshot as a record, before all others: the beginning of a folder that was made of lines.
+ */
+export interface StateRecord {
+  readonly type: 'state';
+  readonly at: number;
+  readonly chunk: Uint8Array;
+}
+
+/** Items that a client has fed to a job, with consecutive numbers of that client. */
+export interface FeedRecord {
+  readonly type: 'feed';
+  readonly at: number;
+  readonly job: number;
+  /** The client and its token. */
+  readonly feeder: string;
+  readonly first: number;
+  readonly items: readonly Payload[];
+  /** The feed ends behind these items; counts as a number. */
+  readonly final: boolean;
+}
+
+/** The feed of a running job has ended: no client had it open for its grace. */
+export interface FeedEndRecord {
+  readonly type: 'feed_end';
+  readonly at: number;
+  readonly job: number;
+}
+
+/** The feed is too long to be replayed: items below the number, which the handler has taken, are dropped. */
+export interface FeedDropRecord {
+  readonly type: 'feed_drop';
+  readonly at: number;
+  readonly job: number;
+  readonly below: number;
+}
+
 /** A fact. The ledger is the fold of all records, in order. */
 export type LedgerRecord =
   | GenesisRecord
@@ -156,5 +210,9 @@ export type LedgerRecord =
   | CancelRecord
   | RedriveRecord
   | PurgeRecord
+  | StateRecord
   | TickRecord
+  | FeedRecord
+  | FeedEndRecord
+  | FeedDropRecord
   | LimitsRecord;

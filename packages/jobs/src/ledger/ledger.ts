@@ -1,6 +1,9 @@
 import { TimedHeap } from '../collections/timed-heap.js';
 import { payloadHash } from '../job/payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import { LedgerCorruptError } from '../jobs-error.js';
+import { loadChunk } from './codec/ledger-snapshot-codec.js';
+import { StoredFeed } from './feeds/stored-feed.js';
 import { IdentityUsages } from './identity-usage.js';
 import { Job, type JobEnd, type JobState, type OwnerState } from './jobs/job.js';
 import { JobHeap } from './jobs/job-heap.js';
@@ -13,10 +16,14 @@ import type {
   AssignRecord,
   CancelRecord,
   DeadRecord,
+  FeedDropRecord,
+  FeedEndRecord,
+  FeedRecord,
   LedgerRecord,
   PurgeRecord,
   RedriveRecord,
   RequeueRecord,
+  StateRecord,
   Submission,
 } from './ledger-record.js';
 import { Producer } from './producer.js';
@@ -44,10 +51,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
   /** All jobs ever accepted; equals the sum of `counts` and `dropped`. */
   accepted = 0;
   dropped = 0;
-  /** Payload bytes of queued and running jobs. */
+  /** Bytes of the payloads and feeds of queued and running jobs. */
   liveBytes = 0;
   resultBytes = 0;
-  /** Payload bytes of dead letters: they stay in memory, so that a dead letter can be redriven. */
+  /** The same of dead letters: they stay in memory, so that a dead letter can be redriven. */
   deadBytes = 0;
   /** Counted as the records are applied, and so equal after every replay. */
   readonly usages = new IdentityUsages();
@@ -60,6 +67,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly policies = new Map<number, StoredPolicy>();
   readonly producers = new Map<number, Producer>();
   readonly keys = new KeyWindow();
+  /** By job, as long as the job is kept. */
+  readonly feeds = new Map<number, StoredFeed>();
+  /** Of queued, running and dead jobs that were submitted with one. Apart from the jobs: most have none. */
+  readonly traces = new Map<number, TraceContext>();
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
   /** Numbers of done and cancelled jobs, by the end of their retention. */
   readonly ended = new TimedHeap();
@@ -72,6 +83,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
 
   /** Returns the job of a record about one job, even if retention has dropped it by the same record. */
   apply(record: LedgerRecord): Job<State> | undefined {
+    if (record.type === 'state') return this.addState(record);
     this.advance(record.at, record.type === 'tick' ? TICK_EXPIRIES_MAX : RECORD_EXPIRIES_MAX);
     switch (record.type) {
       case 'enqueue':
@@ -93,6 +105,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
         return this.deadLetter(record);
       case 'cancel':
         return this.cancel(record);
+      case 'feed':
+      case 'feed_end':
+      case 'feed_drop':
+        return this.feed(record);
       case 'redrive':
         this.redrive(record);
         return undefined;
@@ -138,7 +154,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
   }
 
   private enqueue(
-    { job: no, policy: policyNo, key, payload, dueAt }: Submission,
+    { job: no, policy: policyNo, key, payload, dueAt, trace }: Submission,
     producerNo: number,
     seq: number,
     low: number,
@@ -155,6 +171,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.accepted += 1;
     this.counts.queued += 1;
     this.addLive(job);
+    if (trace !== undefined) this.traces.set(no, trace);
     if (seq !== 0) this.addSubmit(producerNo, seq, no, low, at);
     if (key === '') return job;
     this.keys.add({
@@ -166,6 +183,13 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return job;
   }
 
+  /** The first chunk has the tag, so a state is the beginning of a log. */
+  private addState({ chunk }: StateRecord): undefined {
+    loadChunk(this, chunk);
+    if (this.tag === '') throw new LedgerCorruptError('a state without its head');
+    return undefined;
+  }
+
   private assign(record: AssignRecord): Job<State> {
     const job = this.expect(record.job, 'queued', record.type);
     if (record.attempt !== job.attempt + 1) {
@@ -174,12 +198,15 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.setState(job, 'running');
     job.attempt = record.attempt;
     job.worker = record.worker;
+    job.chunks = undefined;
     return job;
   }
 
   private ack(record: AckRecord): Job<State> {
     const job = this.expectAttempt(record);
-    this.finish(job, 'done', { at: record.at, result: record.result, reason: '', failure: undefined });
+    job.chunks = record.chunks;
+    const end = { at: record.at, result: record.result, reason: '', failure: undefined };
+    this.finish(job, 'done', withMetadata(end, record));
     return job;
   }
 
@@ -188,6 +215,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (record.type === 'worker_down_requeue') job.crashes += 1;
     else if (record.type !== 'release') job.failures += 1;
     if (record.failure !== undefined) job.failure = record.failure;
+    job.chunks = record.chunks;
     job.worker = '';
     job.dueAt = record.dueAt;
     this.setState(job, 'queued');
@@ -202,7 +230,11 @@ export class Ledger<State extends OwnerState = OwnerState> {
     job.worker = '';
     this.setState(job, 'dead');
     this.removeLive(job);
-    this.recordEnd(job, { at: record.at, result: undefined, reason: record.reason, failure: job.failure });
+    // It cannot be redriven, so the rest of its feed is of no use.
+    if (!this.isReplayable(job.no)) this.feeds.get(job.no)?.clear();
+    job.chunks = record.chunks;
+    const end = { at: record.at, result: undefined, reason: record.reason, failure: job.failure };
+    this.recordEnd(job, withMetadata(end, record));
     return job;
   }
 
@@ -211,6 +243,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (job === undefined || (job.state !== 'queued' && job.state !== 'running')) {
       throw new LedgerCorruptError(`job ${record.job}: cancelled while ${job?.state ?? 'unknown'}`);
     }
+    if (record.chunks !== undefined) job.chunks = record.chunks;
     this.finish(job, 'cancelled', {
       at: record.at,
       result: undefined,
@@ -220,11 +253,40 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return job;
   }
 
+  /** A job that has ended since the record was staged takes nothing. */
+  private feed(record: FeedRecord | FeedEndRecord | FeedDropRecord): Job<State> | undefined {
+    const job = this.jobs.get(record.job);
+    if (job === undefined || job.end !== undefined) return job;
+    const feed = this.feedOf(job.no);
+    const before = feed.bytes;
+    if (record.type === 'feed') feed.take(record);
+    else if (record.type === 'feed_drop') feed.drop(record.below);
+    else feed.end ??= 'abandoned';
+    const change = feed.bytes - before;
+    this.liveBytes += change;
+    this.usages.of(job.client).jobBytes += change;
+    return job;
+  }
+
+  /** Also for feeds from a snapshot, before their jobs. */
+  feedOf(no: number): StoredFeed {
+    const known = this.feeds.get(no);
+    if (known !== undefined) return known;
+    const feed = new StoredFeed();
+    this.feeds.set(no, feed);
+    return feed;
+  }
+
+  /** The payload and the feed of a job. */
+  private bytesOf({ no, payload }: Job<State>): number {
+    return payload.length + (this.feeds.size === 0 ? 0 : (this.feeds.get(no)?.bytes ?? 0));
+  }
+
   /** A job that was dropped after the record was staged is skipped. */
   private redrive(record: RedriveRecord): void {
     for (const no of record.jobs) {
       const job = this.jobs.get(no);
-      if (job === undefined || job.state !== 'dead') continue;
+      if (job === undefined || job.state !== 'dead' || !this.isReplayable(no)) continue;
       job.end = undefined;
       job.failures = 0;
       job.crashes = 0;
@@ -233,6 +295,11 @@ export class Ledger<State extends OwnerState = OwnerState> {
       this.addLive(job);
       this.setState(job, 'queued');
     }
+  }
+
+  /** False for a job whose feed has lost its beginning: another attempt would not see the same. */
+  isReplayable(no: number): boolean {
+    return this.feeds.get(no)?.isReplayable !== false;
   }
 
   private purge(record: PurgeRecord): void {
@@ -245,21 +312,24 @@ export class Ledger<State extends OwnerState = OwnerState> {
   private finish(job: Job<State>, state: 'done' | 'cancelled', end: JobEnd): void {
     this.setState(job, state);
     this.removeLive(job);
+    if (this.feeds.size > 0) this.feeds.get(job.no)?.clear();
     job.payload = '';
+    this.dropTrace(job.no);
     job.failure = undefined;
     job.worker = '';
     this.recordEnd(job, end);
     this.trimResults(RECORD_EXPIRIES_MAX);
   }
 
-  /** Starts the retention of a job that has ended. Also for ended jobs from a snapshot. */
-  recordEnd(job: Job<State>, end: JobEnd): void {
+  /** Starts the retention of a job that has ended. */
+  private recordEnd(job: Job<State>, end: JobEnd): void {
     job.end = end;
     const { keep } = job.policy;
     if (job.state === 'dead') {
       this.dead.push(end.at + keep.deadMs, job);
-      this.deadBytes += job.payload.length;
-      this.usages.addDead(job.client, job.policy.exec, job.payload.length);
+      const bytes = this.bytesOf(job);
+      this.deadBytes += bytes;
+      this.usages.addDead(job.client, job.policy.exec, bytes);
       return;
     }
     this.resultBytes += end.result?.length ?? 0;
@@ -341,7 +411,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     const { policy, state, client, key } = template;
     // A dead letter has no template but itself.
     if (state === 'dead') this.removeDead(template);
+    this.dropTrace(no);
     this.jobs.remove(no);
+    if (this.feeds.size > 0) this.feeds.delete(no);
     policy.jobs -= 1;
     this.counts[state] -= 1;
     this.dropped += 1;
@@ -350,27 +422,48 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (key !== '' && state !== 'done') this.keys.free(windowKey(client, policy.exec, key), no);
   }
 
-  /** A queued or running job. Also for jobs from a snapshot. */
-  addLive({ client, payload }: Job<State>): void {
-    this.liveBytes += payload.length;
-    const usage = this.usages.of(client);
-    usage.jobs += 1;
-    usage.jobBytes += payload.length;
+  traceOf(no: number): TraceContext | undefined {
+    return this.traces.size === 0 ? undefined : this.traces.get(no);
   }
 
-  private removeLive({ client, payload }: Job<State>): void {
-    this.liveBytes -= payload.length;
+  private dropTrace(no: number): void {
+    if (this.traces.size > 0) this.traces.delete(no);
+  }
+
+  /** A job from a snapshot, as it was, behind its feed. `end` is there if it has ended. */
+  restore(job: Job<State>, end: JobEnd | undefined): void {
+    this.jobs.add(job);
+    job.policy.jobs += 1;
+    this.counts[job.state] += 1;
+    if (end === undefined) this.addLive(job);
+    else this.recordEnd(job, end);
+  }
+
+  /** A queued or running job. */
+  private addLive(job: Job<State>): void {
+    const bytes = this.bytesOf(job);
+    this.liveBytes += bytes;
+    const usage = this.usages.of(job.client);
+    usage.jobs += 1;
+    usage.jobBytes += bytes;
+  }
+
+  private removeLive(job: Job<State>): void {
+    const { client } = job;
+    const bytes = this.bytesOf(job);
+    this.liveBytes -= bytes;
     const usage = this.usages.of(client);
     usage.jobs -= 1;
-    usage.jobBytes -= payload.length;
+    usage.jobBytes -= bytes;
     this.usages.sweep(client, usage);
   }
 
   private removeDead(job: Job<State>): void {
-    const { client, policy, payload } = job;
+    const { client, policy } = job;
+    const bytes = this.bytesOf(job);
     this.dead.remove(job);
-    this.deadBytes -= payload.length;
-    this.usages.removeDead(client, policy.exec, payload.length);
+    this.deadBytes -= bytes;
+    this.usages.removeDead(client, policy.exec, bytes);
   }
 
   /** Also for producers from a snapshot, in their order there. */
@@ -418,4 +511,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     }
     return job;
   }
+}
+
+/** An end without metadata has no such property. */
+function withMetadata(end: JobEnd, { metadata }: { readonly metadata?: string | undefined }): JobEnd {
+  return metadata === undefined ? end : { ...end, metadata };
 }

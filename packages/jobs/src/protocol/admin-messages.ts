@@ -1,5 +1,6 @@
 import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { JobState } from '../ledger/jobs/job.js';
+import type { RunnerUse } from './worker-messages.js';
 
 export type AdminRequest =
   | { readonly kind: 'cancel'; readonly job: number; readonly reason: string }
@@ -31,6 +32,7 @@ export interface JobView {
   readonly group: string;
   /** The submitter: identity and name. */
   readonly client: string;
+  /** Where it is in its life. */
   readonly state: JobState;
   /** The number of its last attempt; 0 before the first. */
   readonly attempt: number;
@@ -52,10 +54,28 @@ export interface JobView {
   readonly failure: JobFailure | undefined;
   /** The size of its input. */
   readonly payloadBytes: number;
+  /** The warm runner that it waits for: every instance of every worker is taken. */
+  readonly waitsForRunner?: string | undefined;
+  /** Of a job that was fed. */
+  readonly feed?: FeedView | undefined;
   /** Of its worker, while it runs. */
   readonly liveness?: WorkerLiveness | undefined;
   /** How long the event loop of its worker has been blocked. */
   readonly blockedMs?: number | undefined;
+}
+
+/** The feed of a job as `inspect` shows it. */
+export interface FeedView {
+  /** Items that clients have fed. */
+  readonly items: number;
+  /** Items that the handler of the running attempt has taken. */
+  readonly taken: number;
+  /** Bytes of items that the leader keeps, with 16 bytes for each. */
+  readonly keptBytes: number;
+  /** How it ended; empty while it is open. */
+  readonly end: 'final' | 'abandoned' | '';
+  /** False: it was longer than `feedBytesMax`, its beginning is dropped, and the job is not tried again. */
+  readonly isReplayable: boolean;
 }
 
 /** `blocked`: the process is alive, but its event loop does not run. */
@@ -64,6 +84,7 @@ export type WorkerLiveness = 'alive' | 'blocked' | 'gone';
 export interface WorkerView {
   /** Identity and name. */
   readonly worker: string;
+  /** Whether its process and its event loop are alive. */
   readonly liveness: WorkerLiveness;
   /** How long its event loop has been blocked; 0 unless it is. */
   readonly blockedMs: number;
@@ -71,12 +92,16 @@ export interface WorkerView {
   readonly running: number;
   /** Handlers that still run although a time limit, a cancel or a fence ended their attempt. */
   readonly overrun: number;
+  /** Jobs that it would take now, beside those it has. */
   readonly credit: number;
   /** Attempts it runs at once. */
   readonly slots: number;
+  /** The share of one processor that its process uses, 0 to 1. */
   readonly cpu: number;
   /** The delay of its event loop. */
   readonly lagMs: number;
+  /** Its warm runners. Absent: of a leader that does not know them. */
+  readonly runners?: readonly RunnerUse[] | undefined;
 }
 
 /** The bounded tables of a leader. */
@@ -92,13 +117,17 @@ export type LeaderTable =
   | 'resultBytes';
 
 export interface TableUse {
+  /** How much of it is used. */
   readonly used: number;
+  /** The limit. */
   readonly max: number;
 }
 
 /** The part of a table that one identity uses, and its quota. */
 export interface QuotaUse extends TableUse {
+  /** The identity. */
   readonly identity: string;
+  /** The table. */
   readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes'>;
 }
 
@@ -130,9 +159,11 @@ export interface LeaderOverview {
   readonly counts: Readonly<Record<JobState, number>>;
   /** Jobs accepted in all. */
   readonly accepted: number;
+  /** Ended jobs whose retention is over. */
   readonly dropped: number;
   /** Queued jobs that are not due yet. */
   readonly delayed: number;
+  /** Payloads of the queued and running jobs. */
   readonly liveBytes: number;
   /** Idempotency keys within their window. */
   readonly keys: number;

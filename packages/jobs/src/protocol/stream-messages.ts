@@ -13,6 +13,14 @@ export interface StreamChunks extends AttemptRef {
   readonly chunks: readonly Payload[];
 }
 
+/** A stream that a worker holds as it comes back. */
+export interface HeldStream extends AttemptRef {
+  /** The leader has acknowledged every chunk below this number; the worker repeats the others. */
+  readonly first: number;
+  /** So many have been yielded. */
+  readonly next: number;
+}
+
 /** Set, not added: a window that arrives twice or late changes nothing (ADR 0420). */
 export interface StreamWindow extends AttemptRef {
   /** The leader has every chunk below this number: the worker may forget them. */
@@ -23,10 +31,19 @@ export interface StreamWindow extends AttemptRef {
 
 /** One step of a stream as a reader gets it: `data* → end`, with `reset` and `gap` where they happen. */
 export type StreamItem =
-  | { readonly kind: 'data'; readonly attempt: number; readonly offset: number; readonly chunk: Payload }
+  /** Chunks with consecutive numbers. */
+  | {
+      readonly kind: 'data';
+      readonly attempt: number;
+      readonly first: number;
+      readonly chunks: readonly Payload[];
+    }
   /** Another attempt has begun: the chunks of earlier ones are void, and none of them follows. */
   | { readonly kind: 'reset'; readonly attempt: number }
-  /** Chunks that cannot be replayed: `from` up to, not including, `to`; undefined: their number is lost. */
+  /**
+   * Chunks that cannot be replayed: `from` up to, not including, `to`. Undefined: their number is lost,
+   * because leader and worker have both ended.
+   */
   | {
       readonly kind: 'gap';
       readonly attempt: number;
@@ -34,7 +51,10 @@ export type StreamItem =
       readonly to: number | undefined;
     }
   | { readonly kind: 'end'; readonly streaming: StreamingMode; readonly outcome: JobOutcome }
-  | { readonly kind: 'refused'; readonly problem: string };
+  | { readonly kind: 'refused'; readonly status: StreamRefusal; readonly problem: string };
+
+/** Why a stream cannot be read: the caller's state, its argument, or a bound. */
+export type StreamRefusal = 'FAILED_PRECONDITION' | 'INVALID_ARGUMENT' | 'RESOURCE_EXHAUSTED';
 
 /** A reader's place in a stream: the next chunk it wants. Attempt 0: whichever runs. */
 export interface StreamPosition {

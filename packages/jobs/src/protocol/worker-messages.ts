@@ -1,8 +1,10 @@
 import type { Payload } from '../job/payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
+import type { FedItems, FeedRequest } from './feed-messages.js';
 import type { ProtocolOffer } from './job-protocol.js';
 import type { SessionMessage } from './session-messages.js';
-import type { StreamChunks, StreamWindow } from './stream-messages.js';
+import type { HeldStream, StreamChunks, StreamWindow } from './stream-messages.js';
 
 /** Names one attempt of one job: the fence on everything that a worker reports. */
 export interface AttemptRef {
@@ -27,8 +29,12 @@ export interface WorkerHello extends ProtocolOffer {
   readonly credit: Credit;
   /** Proof of its heartbeat connection (ADR 0404). Without one, silence means blocked. */
   readonly heartbeatToken?: string | undefined;
+  /** Its warm runners. Absent: none. */
+  readonly runners?: readonly RunnerOffer[] | undefined;
   /** Attempts it still holds, running or ended and not yet acknowledged. */
   readonly held: readonly AttemptRef[];
+  /** The streams among them. Absent: none. */
+  readonly streams?: readonly HeldStream[] | undefined;
 }
 
 /** The first message of a worker's heartbeat connection, from another thread of the same process. */
@@ -50,15 +56,48 @@ export interface Credit {
   readonly bytes: number;
 }
 
-export type AttemptEnd =
-  | { readonly outcome: 'ok'; readonly job: number; readonly attempt: number; readonly result: Payload }
-  | {
-      readonly outcome: 'failed' | 'final' | 'timed-out';
-      readonly job: number;
-      readonly attempt: number;
-      readonly failure: JobFailure;
-    }
-  | { readonly outcome: 'released'; readonly job: number; readonly attempt: number };
+/** A warm runner of a worker: its instances and counters, as of now. */
+export interface RunnerUse {
+  readonly runner: string;
+  /** Instances at once. */
+  readonly size: number;
+  /** Attempts that the worker has granted in this session, as in {@link Credit}. */
+  readonly granted: number;
+  readonly loading: number;
+  readonly idle: number;
+  /** Instances with an attempt, or with a handler that still runs although its attempt has ended. */
+  readonly held: number;
+  /** Attempts that wait for an instance. */
+  readonly waiting: number;
+  /** Instances loaded since the worker started. */
+  readonly loads: number;
+  readonly loadFailures: number;
+  /** Instances that were unloaded or lost since the worker started. */
+  readonly recycled: number;
+  /** Attempts that began on an instance since the worker started. */
+  readonly runs: number;
+}
+
+export interface RunnerOffer extends RunnerUse {
+  /** The jobs that run on it, as in the hello. */
+  readonly execs: readonly string[];
+}
+
+/** The part of an end that only streams have. */
+export interface StreamEnd {
+  /** Chunks that have left the worker. Absent where it does not stream. */
+  readonly chunks?: number | undefined;
+  /** JSON of what the handler set by `trailer`. Absent: nothing. */
+  readonly metadata?: string | undefined;
+}
+
+export type AttemptEnd = AttemptRef &
+  StreamEnd &
+  (
+    | { readonly outcome: 'ok'; readonly result: Payload }
+    | { readonly outcome: 'failed' | 'final' | 'timed-out'; readonly failure: JobFailure }
+    | { readonly outcome: 'released' }
+  );
 
 export type WorkerMessage =
   /** Also the heartbeat that renews the leases of this session, whether or not an attempt ended. */
@@ -72,11 +111,15 @@ export type WorkerMessage =
       readonly overrun?: number | undefined;
       /** Total run time of the attempts that ended. Absent where it was not measured. */
       readonly runMs?: number | undefined;
+      /** Warm runners that have changed since the last report. */
+      readonly runners?: readonly RunnerUse[] | undefined;
     }
   /** The worker takes nothing more. Unused credit is void. */
   | { readonly kind: 'drain' }
   /** Chunks of running attempts; before the report with their ends. */
-  | { readonly kind: 'chunks'; readonly items: readonly StreamChunks[] };
+  | { readonly kind: 'chunks'; readonly items: readonly StreamChunks[] }
+  /** Of attempts that are fed: when the handler begins or has taken items, and in every new session. */
+  | { readonly kind: 'feed_requests'; readonly items: readonly FeedRequest[] };
 
 export interface Assignment extends AttemptRef {
   readonly exec: string;
@@ -86,6 +129,13 @@ export interface Assignment extends AttemptRef {
   readonly outputBytes: number;
   /** Its chunks have readers. Absent: they are only collected. */
   readonly streaming?: boolean | undefined;
+  /** Clients may feed it. Absent: its feed has ended. */
+  readonly isFed?: boolean | undefined;
+  /** The attempt ends once the leader has acknowledged every chunk. */
+  readonly durable?: boolean | undefined;
+  /** Silence between the chunks of a generator. Absent: no limit. */
+  readonly silenceMs?: number | undefined;
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface AttemptAbort extends AttemptRef {
@@ -103,4 +153,5 @@ export type ToWorker =
   /** An end of an attempt that was not running any more: it changed nothing, and the worker may forget it. */
   | { readonly kind: 'stale'; readonly items: readonly AttemptRef[] }
   | { readonly kind: 'abort'; readonly items: readonly AttemptAbort[] }
-  | { readonly kind: 'stream_windows'; readonly items: readonly StreamWindow[] };
+  | { readonly kind: 'stream_windows'; readonly items: readonly StreamWindow[] }
+  | { readonly kind: 'fed_items'; readonly items: readonly FedItems[] };

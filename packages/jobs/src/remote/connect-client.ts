@@ -1,6 +1,8 @@
 import { type ActorRef, createSystem, nodeHost } from '@troupe/core';
+import { object } from '@troupe/core/option-check';
 import type { Client } from '../client/client.js';
 import { type ClientActor, endWithSystem, spawnClient } from '../client/client-actor.js';
+import type { ClientTracing } from '../client/client-tracing.js';
 import { checkOptions, plainName } from '../option-check.js';
 import type { ClientHello, ClientMessage, ToClient } from '../protocol/client-messages.js';
 import { encodeClient, encodeClientHello, readToClient } from '../wire/client-codec.js';
@@ -11,9 +13,11 @@ import type { RoleCodec } from './leader-session.js';
 export interface ConnectClientOptions extends DialOptions {
   /** The submitter's name: jobs carry it, and quotas count by it. Default `client`. */
   readonly name?: string | undefined;
+  /** Traces its submits: `...jobTelemetry().client` of @troupe/middleware. Default: none are traced. */
+  readonly tracing?: ClientTracing | undefined;
 }
 
-const KNOWN = { ...DIAL_CHECKS, name: plainName(100) };
+const KNOWN = { ...DIAL_CHECKS, name: plainName(100), tracing: object };
 
 const codec: RoleCodec<ClientHello, ClientMessage, ToClient> = {
   role: 'client',
@@ -29,7 +33,7 @@ const codec: RoleCodec<ClientHello, ClientMessage, ToClient> = {
 /** A client of a leader elsewhere. Resolves with the first session; from then on it reconnects by itself. */
 export async function connectClient(options: ConnectClientOptions): Promise<Client> {
   checkOptions('connectClient', options, KNOWN, ['address']);
-  const { name = 'client', host = nodeHost } = options;
+  const { name = 'client', host = nodeHost, tracing } = options;
   const system = createSystem({ name: 'client', host, middleware: options.middleware });
   // Set before the first event: no event fires before this function awaits.
   const actor: { ref?: ActorRef<typeof ClientActor>; end?: (error: Error) => void } = {};
@@ -45,6 +49,7 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
     streams: true,
     actor: 'client',
     tree: () => system.tree(),
+    tracing,
     leader: {
       helloClient: ({ hello, port }) => connection.open(hello, port),
       fromClient: ({ message, port }) => connection.write(message, port),

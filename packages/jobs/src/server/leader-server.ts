@@ -93,7 +93,7 @@ function transportLimitsOf({
   transportLimits: changes,
 }: LeaderServerOptions): TransportLimits {
   const isTrusted = address === undefined || isLocal(address);
-  return transportLimits(profile ?? (isTrusted ? 'trusted' : 'public'), changes);
+  return transportLimits(profile ?? (isTrusted ? 'trusted' : 'public'), changes, 'transportLimits');
 }
 
 /** Opens the log, reads it to its end, and only then listens. */

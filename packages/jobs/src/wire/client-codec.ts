@@ -2,16 +2,28 @@
 // jobs.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import {
+  HAS_FIELDS,
+  type OptionalField,
+  readOptionalFields,
+  readTextField,
+  skipOptionalFields,
+  textField,
+  writeOptionalFields,
+} from '../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../bytes/trace-fields.js';
 import { ANY } from '../job/any-schema.js';
 import { defineJob } from '../job/define-job.js';
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
+import type { TraceContext } from '../job/trace-context.js';
 import type { RefusalCode } from '../jobs-error.js';
 import { JobDefinitionError, MessageMalformedError } from '../jobs-error.js';
 import type {
   ClientHello,
   ClientMessage,
+  DurabilityLevel,
   JobOutcome,
   Receipt,
   SubmitItem,
@@ -19,8 +31,18 @@ import type {
   UnsupportedPolicy,
 } from '../protocol/client-messages.js';
 import { readAdminRequest } from './admin-codec.js';
+import {
+  encodeCloseFeed,
+  encodeFeed,
+  encodeFeedStates,
+  encodeOpenFeed,
+  readCloseFeed,
+  readFeed,
+  readFeedStates,
+  readOpenFeed,
+} from './feed-codec.js';
+import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -30,9 +52,11 @@ import {
 } from './session-codec.js';
 import {
   encodeReadStream,
+  encodeStopStream,
   encodeStreamConsumed,
   encodeStreamItems,
   readReadStream,
+  readStopStream,
   readStreamConsumed,
   readStreamItems,
 } from './stream-codec.js';
@@ -47,6 +71,11 @@ const REFUSED = 2;
 const HAS_RESULT = 1;
 const HAS_REASON = 2;
 const HAS_FAILURE = 4;
+/** Optional field of the welcome. */
+const LEVEL_FIELD = 1;
+const LEVELS = ['memory', 'fsync', 'replicated'] as const satisfies readonly DurabilityLevel[];
+/** An optional field of an outcome. */
+const METADATA = 1;
 const STATES = ['done', 'dead', 'cancelled', 'unknown'] as const satisfies readonly JobOutcome['state'][];
 
 export function encodeClientHello(hello: ClientHello, out: ByteWriter, emit: Emit): void {
@@ -87,10 +116,15 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
     case 'read_stream':
       return encodeReadStream(message, out, emit);
     case 'stream_consumed':
-      return encodeStreamConsumed(message, out, emit);
+      return encodeStreamConsumed(message.items, out, emit);
     case 'stop_stream':
-      out.int(message.reader);
-      return emit(JobFrameType.StopStream, out);
+      return encodeStopStream(message.reader, out, emit);
+    case 'open_feed':
+      return encodeOpenFeed(message, out, emit);
+    case 'feed':
+      return encodeFeed(message, out, emit);
+    case 'close_feed':
+      return encodeCloseFeed(message.feed, out, emit);
     case 'heartbeat':
       return emit(JobFrameType.Heartbeat, out);
     case 'close':
@@ -129,7 +163,7 @@ export function readSubmitHead(from: WireReader): SubmitHead | undefined {
   const item = readItemOptions(from, seq, ref, flags);
   if ((flags & HAS_FIELDS) !== 0) {
     if (!from.hasSpan(BEHIND_FIELDS_BYTES_MAX)) return undefined;
-    skipOptionalFields(from);
+    readTrace(from, item);
   }
   const length = from.int();
   return { low, item, at: from.position, length };
@@ -170,9 +204,15 @@ export function readClient(type: number, from: WireReader): ClientMessage | Unsu
     case JobFrameType.ReadStream:
       return { kind: 'read_stream', ...readReadStream(from) };
     case JobFrameType.StreamConsumed:
-      return { kind: 'stream_consumed', ...readStreamConsumed(from) };
+      return { kind: 'stream_consumed', items: readStreamConsumed(from) };
     case JobFrameType.StopStream:
-      return { kind: 'stop_stream', reader: from.int() };
+      return { kind: 'stop_stream', reader: readStopStream(from) };
+    case JobFrameType.OpenFeed:
+      return { kind: 'open_feed', ...readOpenFeed(from) };
+    case JobFrameType.Feed:
+      return { kind: 'feed', ...readFeed(from) };
+    case JobFrameType.CloseFeed:
+      return { kind: 'close_feed', feed: readCloseFeed(from) };
     case JobFrameType.Heartbeat:
       return { kind: 'heartbeat' };
     case JobFrameType.Close:
@@ -190,6 +230,8 @@ export function encodeToClient(message: ToClient, out: ByteWriter, emit: Emit): 
       return encodeOutcomes(message.items, out, emit);
     case 'stream_items':
       return encodeStreamItems(message, out, emit, OUTCOME_CODEC);
+    case 'feed_states':
+      return encodeFeedStates(message.items, out, emit);
     case 'answer':
       out.int(message.call);
       out.text(JSON.stringify(message.answer));
@@ -199,7 +241,7 @@ export function encodeToClient(message: ToClient, out: ByteWriter, emit: Emit): 
       out.text(message.tag);
       out.int(message.outstandingMax);
       out.int(message.payloadBytesMax);
-      writeOptionalFields(out, []);
+      writeOptionalFields(out, levelField(message.level));
       return emit(JobFrameType.SessionWelcome, out);
     case 'refused':
     case 'heartbeat':
@@ -224,6 +266,8 @@ export function readToClient(type: number, from: WireReader): ToClient | undefin
     }
     case JobFrameType.StreamItems:
       return { kind: 'stream_items', ...readStreamItems(from, OUTCOME_CODEC) };
+    case JobFrameType.FeedStates:
+      return { kind: 'feed_states', items: readFeedStates(from) };
     case JobFrameType.Answer:
       // The client trusts the leader with its jobs, and so with the types of its answers.
       return {
@@ -243,8 +287,15 @@ function readWelcome(from: WireReader): ToClient {
   const tag = from.text();
   const outstandingMax = from.int();
   const payloadBytesMax = from.int();
-  skipOptionalFields(from);
-  return { kind: 'welcome', ...offer, tag, outstandingMax, payloadBytesMax };
+  const level = readTextField(readOptionalFields(from), LEVEL_FIELD);
+  const welcome = { kind: 'welcome', ...offer, tag, outstandingMax, payloadBytesMax } as const;
+  const known = LEVELS.find((one) => one === level);
+  return known === undefined ? welcome : { ...welcome, level: known };
+}
+
+/** Level 'fsync' is what a welcome without the field means. */
+function levelField(level: DurabilityLevel | undefined): OptionalField[] {
+  return textField(LEVEL_FIELD, level === 'fsync' ? undefined : level) ?? [];
 }
 
 /** The frame is whole: only its text is of another version, so the connection can go on. */
@@ -289,29 +340,33 @@ function encodeSubmits(low: number, items: readonly SubmitItem[], out: ByteWrite
 
 function writeItem(out: ByteWriter, item: SubmitItem): void {
   out.int(item.ref);
-  const { key, delayMs } = item;
+  const { key, delayMs, trace } = item;
   const has = (key === '' ? 0 : HAS_KEY) | (delayMs === 0 ? 0 : HAS_DELAY);
-  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0));
+  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0) | (trace === undefined ? 0 : HAS_FIELDS));
   if (key !== '') out.text(key);
   if (delayMs !== 0) out.int(Math.ceil(delayMs));
+  if (trace !== undefined) writeTraceFields(out, trace);
   out.payload(item.payload);
 }
+
+/** Its last fields follow. */
+type ReadItem = SubmitItem & { payload: Payload; trace?: TraceContext | undefined };
 
 function readItem(from: WireReader, seq: number): SubmitItem {
   const ref = from.int();
   const flags = from.byte();
   const item = readItemOptions(from, seq, ref, flags);
-  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
+  if ((flags & HAS_FIELDS) !== 0) readTrace(from, item);
   item.payload = from.payload();
   return item;
 }
 
-function readItemOptions(
-  from: WireReader,
-  seq: number,
-  ref: number,
-  flags: number,
-): SubmitItem & { payload: Payload } {
+function readTrace(from: WireReader, item: ReadItem): void {
+  const trace = readTraceFields(from);
+  if (trace !== undefined) item.trace = trace;
+}
+
+function readItemOptions(from: WireReader, seq: number, ref: number, flags: number): ReadItem {
   const key = (flags & HAS_KEY) === 0 ? '' : from.text();
   const delayMs = (flags & HAS_DELAY) === 0 ? 0 : from.int();
   return { seq, ref, payload: '', key, delayMs, wantsOutcome: (flags & WANTS_OUTCOME) !== 0 };
@@ -358,14 +413,16 @@ function encodeOutcomes(items: readonly JobOutcome[], out: ByteWriter, emit: Emi
   if (out.length > 0) emit(JobFrameType.Outcomes, out);
 }
 
-function writeOutcome(out: ByteWriter, { job, state, result, reason, failure }: JobOutcome): void {
+function writeOutcome(out: ByteWriter, outcome: JobOutcome): void {
+  const { job, state, result, reason, failure, metadata } = outcome;
   out.int(job);
   writeWord(out, STATES, state);
   const has = (result === undefined ? 0 : HAS_RESULT) | (reason === '' ? 0 : HAS_REASON);
-  out.byte(has | (failure === undefined ? 0 : HAS_FAILURE));
+  out.byte(has | (failure === undefined ? 0 : HAS_FAILURE) | (metadata === undefined ? 0 : HAS_FIELDS));
   if (result !== undefined) out.payload(result);
   if (reason !== '') out.text(reason);
   if (failure !== undefined) writeFailure(out, failure);
+  if (metadata !== undefined) writeOptionalFields(out, [fieldOf(METADATA, (field) => field.text(metadata))]);
 }
 
 function readOutcome(from: WireReader): JobOutcome {
@@ -376,8 +433,10 @@ function readOutcome(from: WireReader): JobOutcome {
   const result = (flags & HAS_RESULT) === 0 ? undefined : from.payload();
   const reason = (flags & HAS_REASON) === 0 ? '' : from.text();
   const failure = (flags & HAS_FAILURE) === 0 ? undefined : readFailure(from);
-  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
-  return { job, state, result, reason, failure };
+  const outcome = { job, state, result, reason, failure };
+  if ((flags & HAS_FIELDS) === 0) return outcome;
+  const metadata = readField(readOptionalFields(from), METADATA, (field) => field.text());
+  return metadata === undefined ? outcome : { ...outcome, metadata };
 }
 
 const OUTCOME_CODEC = { write: writeOutcome, read: readOutcome };
@@ -387,10 +446,19 @@ function readPolicy(from: WireReader): JobPolicy | UnsupportedPolicy {
   const text = from.text();
   try {
     const { exec, ...options } = parseObject(text, 'policy');
-    return defineJob(exec as string, { ...options, input: ANY, output: ANY }).policy;
+    return defineJob(exec as string, { ...options, ...schemasOf(options), input: ANY, output: ANY }).policy;
   } catch (error) {
     if (error instanceof MessageMalformedError || error instanceof JobDefinitionError)
       return { problem: error.message };
     throw error;
   }
+}
+
+/** Limits of a feed stand for its schema, which stays with client and worker. */
+function schemasOf({ limits }: Record<string, unknown>): {
+  readonly feed?: typeof ANY;
+  readonly chunk?: typeof ANY;
+} {
+  const { feedBytesMax } = (limits ?? {}) as JobPolicy['limits'];
+  return feedBytesMax === undefined ? {} : { feed: ANY, chunk: ANY };
 }

@@ -1,9 +1,9 @@
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import { skipOptionalFields, writeOptionalFields } from '../bytes/optional-fields.js';
 import type { SessionRefusalCode } from '../jobs-error.js';
 import { JOB_PROTOCOL, type ProtocolOffer } from '../protocol/job-protocol.js';
 import type { SessionMessage } from '../protocol/session-messages.js';
 import { JobFrameType } from './job-frame-type.js';
-import { skipOptionalFields, writeOptionalFields } from './optional-fields.js';
 import { readTexts, readWord, writeTexts, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
 

@@ -1,15 +1,18 @@
 // Hot path: chunks and items run once per chunk.
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from '../bytes/optional-fields.js';
 import type { StreamingMode } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { MessageMalformedError } from '../jobs-error.js';
 import type { JobOutcome } from '../protocol/client-messages.js';
 import type {
+  HeldStream,
   ReadStream,
   StreamChunks,
   StreamConsumed,
   StreamItem,
   StreamItems,
+  StreamRefusal,
   StreamWindow,
 } from '../protocol/stream-messages.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
@@ -18,7 +21,15 @@ import { readWord, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
 
 const KINDS = ['data', 'reset', 'gap', 'end', 'refused'] as const satisfies readonly StreamItem['kind'][];
+/** An item of a later kind has a length, so that a reader without it passes over it. */
+const FIRST_LATER_KIND = 16;
 const MODES = ['response', 'internal'] as const satisfies readonly StreamingMode[];
+const REFUSALS = [
+  'FAILED_PRECONDITION',
+  'INVALID_ARGUMENT',
+  'RESOURCE_EXHAUSTED',
+] as const satisfies readonly StreamRefusal[];
+const NO_FLAGS = 0;
 
 /** Writes and reads the end of a job as in Outcomes. */
 export interface OutcomeCodec {
@@ -29,12 +40,13 @@ export interface OutcomeCodec {
 export function encodeChunks(items: readonly StreamChunks[], out: ByteWriter, emit: Emit): void {
   for (const { job, attempt, first, chunks } of items) {
     for (let at = 0; at < chunks.length; ) {
+      out.byte(NO_FLAGS);
       out.int(job);
       out.int(attempt);
       out.int(first + at);
       const count = countThatFits(chunks, at);
-      out.int(count);
-      for (const end = at + count; at < end; at += 1) out.payload(chunks[at] as Payload); // at < length
+      writePayloads(out, chunks, at, count);
+      at += count;
       if (out.length >= FRAME_BYTES) emit(JobFrameType.Chunks, out);
     }
   }
@@ -44,19 +56,17 @@ export function encodeChunks(items: readonly StreamChunks[], out: ByteWriter, em
 export function readChunks(from: WireReader): StreamChunks[] {
   const items: StreamChunks[] = [];
   while (from.nextItem()) {
+    const flags = from.byte();
     const [job, attempt, first] = [from.int(), from.int(), from.int()];
-    const chunks: Payload[] = [];
-    for (let left = from.int(); left > 0; left -= 1) {
-      from.countItem();
-      chunks.push(from.payload());
-    }
-    items.push({ job, attempt, first, chunks });
+    skipFields(from, flags);
+    items.push({ job, attempt, first, chunks: readPayloads(from) });
   }
   return items;
 }
 
 export function encodeStreamWindows(items: readonly StreamWindow[], out: ByteWriter, emit: Emit): void {
   for (const { job, attempt, taken, bytes } of items) {
+    out.byte(NO_FLAGS);
     out.int(job);
     out.int(attempt);
     out.int(taken);
@@ -67,9 +77,35 @@ export function encodeStreamWindows(items: readonly StreamWindow[], out: ByteWri
 
 export function readStreamWindows(from: WireReader): StreamWindow[] {
   const items: StreamWindow[] = [];
-  while (from.nextItem())
-    items.push({ job: from.int(), attempt: from.int(), taken: from.int(), bytes: from.int() });
+  while (from.nextItem()) {
+    const flags = from.byte();
+    const window = { job: from.int(), attempt: from.int(), taken: from.int(), bytes: from.int() };
+    skipFields(from, flags);
+    items.push(window);
+  }
   return items;
+}
+
+/** The streams of a worker's hello, as an optional field. */
+export function writeHeldStreams(streams: readonly HeldStream[], out: ByteWriter): void {
+  for (const { job, attempt, first, next } of streams) {
+    out.byte(NO_FLAGS);
+    out.int(job);
+    out.int(attempt);
+    out.int(first);
+    out.int(next);
+  }
+}
+
+export function readHeldStreams(from: WireReader): HeldStream[] {
+  const streams: HeldStream[] = [];
+  while (from.nextItem()) {
+    const flags = from.byte();
+    const held = { job: from.int(), attempt: from.int(), first: from.int(), next: from.int() };
+    skipFields(from, flags);
+    streams.push(held);
+  }
+  return streams;
 }
 
 export function encodeReadStream(message: ReadStream, out: ByteWriter, emit: Emit): void {
@@ -78,29 +114,48 @@ export function encodeReadStream(message: ReadStream, out: ByteWriter, emit: Emi
   out.int(message.attempt);
   out.int(message.offset);
   out.int(message.window);
+  writeOptionalFields(out, []);
   emit(JobFrameType.ReadStream, out);
 }
 
 export function readReadStream(from: WireReader): ReadStream {
-  const [reader, job, attempt, offset, window] = [
-    from.int(),
-    from.int(),
-    from.int(),
-    from.int(),
-    from.int(),
-  ] as const;
+  const [reader, job, attempt] = [from.int(), from.int(), from.int()];
+  const [offset, window] = [from.int(), from.int()];
+  skipOptionalFields(from);
   return { reader, job, attempt, offset, window };
 }
 
-export function encodeStreamConsumed(message: StreamConsumed, out: ByteWriter, emit: Emit): void {
-  out.int(message.reader);
-  out.int(message.attempt);
-  out.int(message.offset);
+export function encodeStreamConsumed(items: readonly StreamConsumed[], out: ByteWriter, emit: Emit): void {
+  for (const { reader, attempt, offset } of items) {
+    out.byte(NO_FLAGS);
+    out.int(reader);
+    out.int(attempt);
+    out.int(offset);
+  }
   emit(JobFrameType.StreamConsumed, out);
 }
 
-export function readStreamConsumed(from: WireReader): StreamConsumed {
-  return { reader: from.int(), attempt: from.int(), offset: from.int() };
+export function readStreamConsumed(from: WireReader): StreamConsumed[] {
+  const items: StreamConsumed[] = [];
+  while (from.nextItem()) {
+    const flags = from.byte();
+    const consumed = { reader: from.int(), attempt: from.int(), offset: from.int() };
+    skipFields(from, flags);
+    items.push(consumed);
+  }
+  return items;
+}
+
+export function encodeStopStream(reader: number, out: ByteWriter, emit: Emit): void {
+  out.int(reader);
+  writeOptionalFields(out, []);
+  emit(JobFrameType.StopStream, out);
+}
+
+export function readStopStream(from: WireReader): number {
+  const reader = from.int();
+  skipOptionalFields(from);
+  return reader;
 }
 
 export function encodeStreamItems(
@@ -110,7 +165,10 @@ export function encodeStreamItems(
   { write }: OutcomeCodec,
 ): void {
   for (const item of items) {
-    if (out.length === 0) out.int(reader);
+    if (out.length === 0) {
+      out.int(reader);
+      writeOptionalFields(out, []);
+    }
     writeItem(out, item, write);
     if (out.length >= FRAME_BYTES) emit(JobFrameType.StreamItems, out);
   }
@@ -119,18 +177,23 @@ export function encodeStreamItems(
 
 export function readStreamItems(from: WireReader, { read }: OutcomeCodec): StreamItems {
   const reader = from.int();
+  skipOptionalFields(from);
   const items: StreamItem[] = [];
-  while (from.nextItem()) items.push(readItem(from, read));
+  while (from.nextItem()) {
+    const item = readItem(from, read);
+    if (item !== undefined) items.push(item);
+  }
   return { reader, items };
 }
 
 function writeItem(out: ByteWriter, item: StreamItem, writeOutcome: OutcomeCodec['write']): void {
   writeWord(out, KINDS, item.kind);
+  out.byte(NO_FLAGS);
   switch (item.kind) {
     case 'data':
       out.int(item.attempt);
-      out.int(item.offset);
-      return out.payload(item.chunk);
+      out.int(item.first);
+      return writePayloads(out, item.chunks, 0, item.chunks.length);
     case 'reset':
       return out.int(item.attempt);
     case 'gap':
@@ -141,18 +204,40 @@ function writeItem(out: ByteWriter, item: StreamItem, writeOutcome: OutcomeCodec
       writeWord(out, MODES, item.streaming);
       return writeOutcome(out, item.outcome);
     case 'refused':
+      writeWord(out, REFUSALS, item.status);
       return out.text(item.problem);
     default:
       return item satisfies never;
   }
 }
 
-function readItem(from: WireReader, readOutcome: OutcomeCodec['read']): StreamItem {
-  const kind = KINDS[from.byte()];
-  if (kind === undefined) throw new MessageMalformedError('item of a stream has an unknown kind');
+/** Undefined for a kind of a later version. */
+function readItem(from: WireReader, readOutcome: OutcomeCodec['read']): StreamItem | undefined {
+  const number = from.byte();
+  const flags = from.byte();
+  const kind = KINDS[number];
+  if (kind === undefined && number < FIRST_LATER_KIND)
+    throw new MessageMalformedError(`item of a stream has the kind ${number}`);
+  if (kind === undefined) {
+    from.bytes();
+    return undefined;
+  }
+  if (kind !== 'data') {
+    const item = readEvent(from, kind, readOutcome);
+    skipFields(from, flags);
+    return item;
+  }
+  const [attempt, first] = [from.int(), from.int()];
+  skipFields(from, flags);
+  return { kind, attempt, first, chunks: readPayloads(from) };
+}
+
+function readEvent(
+  from: WireReader,
+  kind: Exclude<StreamItem['kind'], 'data'>,
+  readOutcome: OutcomeCodec['read'],
+): StreamItem {
   switch (kind) {
-    case 'data':
-      return { kind, attempt: from.int(), offset: from.int(), chunk: from.payload() };
     case 'reset':
       return { kind, attempt: from.int() };
     case 'gap': {
@@ -162,10 +247,28 @@ function readItem(from: WireReader, readOutcome: OutcomeCodec['read']): StreamIt
     case 'end':
       return { kind, streaming: readWord(from, MODES, 'response'), outcome: readOutcome(from) };
     case 'refused':
-      return { kind, problem: from.text() };
+      return { kind, status: readWord(from, REFUSALS, 'FAILED_PRECONDITION'), problem: from.text() };
     default:
       return kind satisfies never;
   }
+}
+
+function skipFields(from: WireReader, flags: number): void {
+  if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
+}
+
+function writePayloads(out: ByteWriter, chunks: readonly Payload[], from: number, count: number): void {
+  out.int(count);
+  for (let at = from; at < from + count; at += 1) out.payload(chunks[at] as Payload); // below length
+}
+
+function readPayloads(from: WireReader): Payload[] {
+  const chunks: Payload[] = [];
+  for (let left = from.int(); left > 0; left -= 1) {
+    from.countItem();
+    chunks.push(from.payload());
+  }
+  return chunks;
 }
 
 /** At least one. */

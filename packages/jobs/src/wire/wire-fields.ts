@@ -1,7 +1,7 @@
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import { HAS_FIELDS, skipOptionalFields } from '../bytes/optional-fields.js';
 import type { JobFailure } from '../jobs-error.js';
 import { MessageMalformedError } from '../jobs-error.js';
-import { HAS_FIELDS, skipOptionalFields } from './optional-fields.js';
 import type { WireReader } from './wire-reader.js';
 
 const HAS_CODE = 1;

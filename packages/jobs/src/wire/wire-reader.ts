@@ -21,7 +21,7 @@ export class WireReader extends ByteReader {
     return true;
   }
 
-  countItem(): void {
+  override countItem(): void {
     this.items += 1;
     if (this.items > this.itemsMax) throw new MessageTooLongError(this.itemsMax);
   }

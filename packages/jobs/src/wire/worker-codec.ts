@@ -1,6 +1,14 @@
 // Hot path: reports and assignments run once per attempt or batch.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
+import {
+  HAS_FIELDS,
+  type OptionalField,
+  readOptionalFields,
+  skipOptionalFields,
+  writeOptionalFields,
+} from '../bytes/optional-fields.js';
+import { readTraceFields, traceFields, traceOfFields, writeTraceFields } from '../bytes/trace-fields.js';
 import { EMPTY_PAYLOAD } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
 import type {
@@ -12,12 +20,15 @@ import type {
   Credit,
   HeartbeatHello,
   LoopBlocked,
+  StreamEnd,
   ToWorker,
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
+import { encodeFedItems, encodeFeedRequests, readFedItems, readFeedRequests } from './feed-codec.js';
+import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
-import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from './optional-fields.js';
+import { readRunnerOffers, readRunnerUses, writeRunnerOffers, writeRunnerUses } from './runner-codec.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -25,7 +36,14 @@ import {
   readSessionMessage,
   writeOffer,
 } from './session-codec.js';
-import { encodeChunks, encodeStreamWindows, readChunks, readStreamWindows } from './stream-codec.js';
+import {
+  encodeChunks,
+  encodeStreamWindows,
+  readChunks,
+  readHeldStreams,
+  readStreamWindows,
+  writeHeldStreams,
+} from './stream-codec.js';
 import { readFailure, readTexts, readWord, writeFailure, writeTexts, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
 
@@ -38,6 +56,20 @@ const UNKNOWN_FAILURE: JobFailure = { name: 'Error', message: 'the worker gave n
 const SAME_AS_BEFORE = 1;
 /** Its chunks have readers. */
 const STREAMING = 2;
+/** Its chunks must be acknowledged before its end. */
+const DURABLE = 4;
+/** One of its optional fields is the limit of its silence. */
+const HAS_SILENCE = 8;
+/** Clients may feed it. */
+const FED = 16;
+
+/** Optional fields of WorkerHello, Report, an assignment and an end (docs/wire-protocol.md §12). */
+const HELD_STREAMS = 1;
+const RUNNER_OFFERS = 2;
+const RUNNER_USES = 1;
+const SILENCE_MS = 3;
+const CHUNKS = 1;
+const METADATA = 2;
 
 /** A worker's message in one frame. Ends that are too large for their report follow it without credit. */
 export type WorkerFrame = WorkerMessage | { readonly kind: 'ends'; readonly ends: readonly AttemptEnd[] };
@@ -51,7 +83,11 @@ export function encodeWorkerHello(hello: WorkerHello, out: ByteWriter, emit: Emi
   out.int(hello.slots);
   writeCredit(out, hello.credit);
   out.text(hello.heartbeatToken ?? '');
-  writeOptionalFields(out, []);
+  const { streams = [], runners = [] } = hello;
+  const fields: OptionalField[] = [];
+  if (streams.length > 0) fields.push(fieldOf(HELD_STREAMS, (field) => writeHeldStreams(streams, field)));
+  if (runners.length > 0) fields.push(fieldOf(RUNNER_OFFERS, (field) => writeRunnerOffers(field, runners)));
+  writeOptionalFields(out, fields);
   for (const held of hello.held) writeAttempt(out, held);
   emit(JobFrameType.WorkerHello, out);
 }
@@ -65,9 +101,16 @@ export function readWorkerHello(from: WireReader): WorkerHello {
   const slots = from.int();
   const credit = readCredit(from);
   const heartbeatToken = from.text();
-  skipOptionalFields(from);
+  const fields = readOptionalFields(from);
+  const streams = readField(fields, HELD_STREAMS, readHeldStreams);
+  const runners = readField(fields, RUNNER_OFFERS, readRunnerOffers);
   const held = readAttempts(from);
-  return { ...offer, worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
+  const hello = { ...offer, worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
+  return {
+    ...hello,
+    ...(streams === undefined ? {} : { streams }),
+    ...(runners === undefined ? {} : { runners }),
+  };
 }
 
 export function encodeHeartbeatHello(hello: HeartbeatHello, out: ByteWriter, emit: Emit): void {
@@ -93,13 +136,18 @@ export function readLoopBlocked(from: WireReader): LoopBlocked {
 export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit): void {
   if (message.kind === 'drain') return emit(JobFrameType.Drain, out);
   if (message.kind === 'chunks') return encodeChunks(message.items, out, emit);
+  if (message.kind === 'feed_requests') return encodeFeedRequests(message.items, out, emit);
   const { ends } = message;
   writeCredit(out, message.credit);
   out.double(message.cpu);
   out.int(Math.round(message.lagMs));
   out.int(Math.round((message.runMs ?? 0) * 1_000));
   out.int(message.overrun ?? 0);
-  writeOptionalFields(out, []);
+  const { runners } = message;
+  writeOptionalFields(
+    out,
+    runners === undefined ? [] : [fieldOf(RUNNER_USES, (field) => writeRunnerUses(field, runners))],
+  );
   let isReport = true;
   for (const end of ends) {
     // A large result would delay the credit behind it, so it has its own frame. Credit may be ahead of ends,
@@ -124,13 +172,17 @@ export function readWorker(type: number, from: WireReader): WorkerFrame | undefi
       const lagMs = from.int();
       const runMs = from.int() / 1_000;
       const overrun = from.int();
-      skipOptionalFields(from);
-      return { kind: 'report', ends: readEnds(from), credit, cpu: share(cpu), lagMs, runMs, overrun };
+      const runners = readField(readOptionalFields(from), RUNNER_USES, readRunnerUses);
+      const load = { cpu: share(cpu), lagMs, runMs, overrun };
+      const report = { kind: 'report', ends: readEnds(from), credit, ...load } as const;
+      return runners === undefined ? report : { ...report, runners };
     }
     case JobFrameType.Ends:
       return { kind: 'ends', ends: readEnds(from) };
     case JobFrameType.Chunks:
       return { kind: 'chunks', items: readChunks(from) };
+    case JobFrameType.FeedRequests:
+      return { kind: 'feed_requests', items: readFeedRequests(from) };
     case JobFrameType.Drain:
       return { kind: 'drain' };
     default:
@@ -160,6 +212,8 @@ export function encodeToWorker(message: ToWorker, out: ByteWriter, emit: Emit): 
       return emit(JobFrameType.Stale, out);
     case 'stream_windows':
       return encodeStreamWindows(message.items, out, emit);
+    case 'fed_items':
+      return encodeFedItems(message.items, out, emit);
     case 'welcome':
       writeOffer(out, message);
       out.text(message.tag);
@@ -187,6 +241,8 @@ export function readToWorker(type: number, from: WireReader): ToWorker | undefin
       return { kind: 'stale', items: readAttempts(from) };
     case JobFrameType.StreamWindows:
       return { kind: 'stream_windows', items: readStreamWindows(from) };
+    case JobFrameType.FedItems:
+      return { kind: 'fed_items', items: readFedItems(from) };
     case JobFrameType.SessionWelcome:
       return readWelcome(from);
     default:
@@ -206,7 +262,7 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
   let before: Assignment | undefined;
   for (const item of items) {
     const same = before !== undefined && hasSameSettings(item, before);
-    out.byte((same ? SAME_AS_BEFORE : 0) | (item.streaming === true ? STREAMING : 0));
+    out.byte(assignFlags(item) | (same ? SAME_AS_BEFORE : 0));
     writeAttempt(out, item);
     if (!same) {
       out.text(item.exec);
@@ -214,6 +270,7 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
       out.int(item.runMs);
       out.int(item.outputBytes);
     }
+    writeAssignFields(out, item);
     out.payload(item.payload);
     before = item;
     if (out.length < FRAME_BYTES) continue;
@@ -222,6 +279,30 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
   }
   if (out.length > 0) emit(JobFrameType.Assign, out);
 }
+
+function assignFlags({ streaming, isFed, durable, silenceMs, trace }: Assignment): number {
+  const fed = isFed === true ? FED : 0;
+  const kind = (streaming === true ? STREAMING : 0) | (durable === true ? DURABLE : 0) | fed;
+  const silence = silenceMs === undefined ? 0 : HAS_SILENCE;
+  return kind | silence | (silence === 0 && trace === undefined ? 0 : HAS_FIELDS);
+}
+
+function writeAssignFields(out: ByteWriter, { trace, silenceMs }: Assignment): void {
+  if (silenceMs === undefined) {
+    if (trace !== undefined) writeTraceFields(out, trace);
+    return;
+  }
+  writeOptionalFields(out, [...traceFields(trace), fieldOf(SILENCE_MS, (field) => field.int(silenceMs))]);
+}
+
+function readAssignFields(from: WireReader, flags: number): Pick<Assignment, 'trace' | 'silenceMs'> {
+  if ((flags & HAS_FIELDS) === 0) return NO_FIELDS;
+  if ((flags & HAS_SILENCE) === 0) return { trace: readTraceFields(from) };
+  const fields = readOptionalFields(from);
+  return { trace: traceOfFields(fields), silenceMs: readField(fields, SILENCE_MS, readInt) };
+}
+
+const NO_FIELDS: Pick<Assignment, 'trace' | 'silenceMs'> = {};
 
 function hasSameSettings(item: Assignment, before: Assignment): boolean {
   return (
@@ -248,20 +329,46 @@ function readAssigns(from: WireReader): Assignment[] {
       runMs = from.int();
       outputBytes = from.int();
     }
-    if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
+    const { trace, silenceMs } = readAssignFields(from, flags);
     const streaming = (flags & STREAMING) !== 0;
-    items.push({ job, attempt, exec, payload: from.payload(), client, runMs, outputBytes, streaming });
+    const payload = from.payload();
+    const item = { job, attempt, exec, payload, client, runMs, outputBytes, streaming };
+    const traced = trace === undefined ? item : { ...item, trace };
+    const isPlain = (flags & (DURABLE | HAS_SILENCE)) === 0;
+    const limited = isPlain ? traced : { ...traced, durable: (flags & DURABLE) !== 0, silenceMs };
+    items.push((flags & FED) === 0 ? limited : { ...limited, isFed: true });
   }
   return items;
 }
 
 function writeEnd(out: ByteWriter, end: AttemptEnd): void {
+  const fields = end.chunks === undefined && end.metadata === undefined ? undefined : streamFields(end);
+  const flags = fields === undefined ? 0 : HAS_FIELDS;
   writeWord(out, OUTCOMES, end.outcome);
-  if (end.outcome === 'released') out.byte(0);
-  else out.byte(end.outcome === 'ok' ? HAS_RESULT : HAS_FAILURE);
+  if (end.outcome === 'released') out.byte(flags);
+  else out.byte(flags | (end.outcome === 'ok' ? HAS_RESULT : HAS_FAILURE));
   writeAttempt(out, end);
   if (end.outcome === 'ok') out.payload(end.result);
   else if (end.outcome !== 'released') writeFailure(out, end.failure);
+  if (fields !== undefined) writeOptionalFields(out, fields);
+}
+
+function streamFields({ chunks, metadata }: StreamEnd): OptionalField[] {
+  const fields: OptionalField[] = [];
+  if (chunks !== undefined) fields.push(fieldOf(CHUNKS, (field) => field.int(chunks)));
+  if (metadata !== undefined) fields.push(fieldOf(METADATA, (field) => field.text(metadata)));
+  return fields;
+}
+
+function readStreamEnd(from: WireReader): StreamEnd {
+  const fields = readOptionalFields(from);
+  const chunks = readField(fields, CHUNKS, readInt);
+  const metadata = readField(fields, METADATA, (field) => field.text());
+  return { ...(chunks === undefined ? {} : { chunks }), ...(metadata === undefined ? {} : { metadata }) };
+}
+
+function readInt(from: WireReader): number {
+  return from.int();
 }
 
 /** The flags state what an end carries, so one of another version can be read: it counts as failed. */
@@ -274,10 +381,13 @@ function readEnds(from: WireReader): AttemptEnd[] {
     const attempt = from.int();
     const result = (flags & HAS_RESULT) === 0 ? EMPTY_PAYLOAD : from.payload();
     const failure = (flags & HAS_FAILURE) === 0 ? UNKNOWN_FAILURE : readFailure(from);
-    if ((flags & HAS_FIELDS) !== 0) skipOptionalFields(from);
-    if (outcome === 'ok') ends.push({ outcome, job, attempt, result });
-    else if (outcome === 'released') ends.push({ outcome, job, attempt });
-    else ends.push({ outcome, job, attempt, failure });
+    const end: AttemptEnd =
+      outcome === 'ok'
+        ? { outcome, job, attempt, result }
+        : outcome === 'released'
+          ? { outcome, job, attempt }
+          : { outcome, job, attempt, failure };
+    ends.push((flags & HAS_FIELDS) === 0 ? end : { ...end, ...readStreamEnd(from) });
   }
   return ends;
 }

@@ -3,12 +3,15 @@ export type {
   ChunkSchema,
   Collect,
   HandlerChunk,
+  HandlerFeed,
   HandlerInput,
   HandlerOutput,
   JobDefinition,
   JobOptions,
 } from '../job/define-job.js';
 export { defineJob } from '../job/define-job.js';
+export type { TraceContext } from '../job/trace-context.js';
+export type { Trailer } from '../job/trailer.js';
 export type { AbortReason, JobFailure, SchemaIssue, SessionRefusalCode } from '../jobs-error.js';
 export {
   AttemptAbortedError,
@@ -19,12 +22,26 @@ export {
   LeaderUnreachableError,
   MessageMalformedError,
   NonRetryableError,
+  NotStreamingError,
+  RunnerLoadError,
+  RunnerWaitError,
   SessionRefusedError,
 } from '../jobs-error.js';
 export type { DialOptions } from '../remote/dial-options.js';
 export type { RemoteWorker, StartWorkerOptions } from '../remote/start-worker.js';
 export { startWorker } from '../remote/start-worker.js';
-export type { AttemptContext, HandledJob, Handler, HandlerOptions } from './handler.js';
+export type { JobFeed } from './feed/job-feed.js';
+export type {
+  AttemptContext,
+  HandledJob,
+  Handler,
+  HandlerFunction,
+  HandlerOptions,
+  HandlerSetup,
+  HandlerStream,
+} from './handler.js';
 export { handle } from './handler.js';
+export type { RunnerPoolOptions } from './runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';
+export type { AttemptTrace, AttemptView, WorkerTracing } from './worker-tracing.js';

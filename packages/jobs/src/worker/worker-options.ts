@@ -1,4 +1,12 @@
-import { callback, listOf, number, type OptionRule, rule, wholeNumber } from '@troupe/core/option-check';
+import {
+  callback,
+  listOf,
+  number,
+  type OptionRule,
+  object,
+  rule,
+  wholeNumber,
+} from '@troupe/core/option-check';
 import { isSubjectPattern } from '@troupe/transport';
 import type { JobFailure } from '../jobs-error.js';
 import { plainName } from '../option-check.js';
@@ -7,17 +15,23 @@ import { threadsRule } from './threads/thread-options.js';
 
 /** An attempt that ended without a result, as it is reported to the leader. */
 export interface AttemptFailure {
+  /** The id of the job. */
   readonly jobId: string;
+  /** The name of its definition. */
   readonly exec: string;
+  /** The number of the attempt: 1 is the first. */
   readonly attempt: number;
   /** `final`: there is no further attempt. */
   readonly outcome: 'failed' | 'final' | 'timed-out';
+  /** Name and text of the error. */
   readonly failure: JobFailure;
 }
 
 /** An attempt whose result the leader did not take: it had been taken from this worker before. */
 export interface StaleAttempt {
+  /** The id of the job. */
   readonly jobId: string;
+  /** The number of the attempt. */
   readonly attempt: number;
 }
 
@@ -71,11 +85,15 @@ export const WORKER_CHECKS = {
   threads: threadsRule,
   onFailure: callback,
   onStale: callback,
+  tracing: object,
   slots: wholeNumber(1, 16_384),
   bytesMax: wholeNumber(1),
   cpuCap: number(0.01, 1),
   withholdMsMax: number(0, 3_600_000),
   patterns: listOf(subjectPattern),
 } satisfies Readonly<
-  Record<keyof WorkerSettings | 'name' | 'handlers' | 'threads' | 'onFailure' | 'onStale', OptionRule>
+  Record<
+    keyof WorkerSettings | 'name' | 'handlers' | 'threads' | 'onFailure' | 'onStale' | 'tracing',
+    OptionRule
+  >
 >;

@@ -9,6 +9,8 @@ import { tempFolder } from '../temp-folder.js';
 const restarts = suite('restart');
 
 const QUEUED = 100_000;
+/** Of one `submitAll`. */
+const BATCH = 4_000;
 const RUNNING = 1_000;
 const DEAD = 100;
 const running = defineJob('restart.running', { input: aNumber, output: aNumber });
@@ -32,10 +34,10 @@ restarts(
           }),
         ],
       });
-      for (let i = 0; i < QUEUED; i += 5_000) {
+      for (let i = 0; i < QUEUED; i += BATCH) {
         await client.submitAll(
           waiting,
-          Array.from({ length: 5_000 }, (_, n) => i + n),
+          Array.from({ length: BATCH }, (_, n) => i + n),
         );
       }
       await Promise.allSettled(Array.from({ length: DEAD }, (_, n) => client.run(doomed, n)));

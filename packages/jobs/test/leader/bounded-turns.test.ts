@@ -2,6 +2,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Leader } from '#src/leader/leader.js';
+import { TURN_JOBS_MAX } from '#src/leader/options/leader-limits.js';
+import { LEADER_OPTION_RULES } from '#src/leader/options/leader-option-rules.js';
 import { Ledger, RECORD_EXPIRIES_MAX, TICK_EXPIRIES_MAX } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import type { SubmitItem } from '#src/protocol/client-messages.js';
@@ -128,7 +130,7 @@ turns('a worker with credit for many jobs gets them in several turns, and loses 
   const worker = harness.worker({ slots: jobs });
   for (const message of worker.received) if (message.kind === 'assign') sizes.push(message.items.length);
   assert.is(worker.assigned().length, jobs);
-  assert.ok(Math.max(...sizes) <= 4_096 && harness.appends - before >= 3, `${sizes}`);
+  assert.ok(Math.max(...sizes) <= TURN_JOBS_MAX && harness.appends - before >= 3, `${sizes}`);
   worker.disconnect();
   const appends = harness.appends;
   harness.advance(3_000);
@@ -152,7 +154,46 @@ turns('records that wait for a slow disk are appended and applied in bounded bat
     harness.completeWrite();
     most = Math.max(most, harness.leader.ledger.accepted - accepted);
   }
-  assert.equal([harness.leader.ledger.accepted, most <= 4_096], [20_000, true]);
+  assert.equal([harness.leader.ledger.accepted, most <= TURN_JOBS_MAX], [20_000, true]);
+});
+
+function keyed(jobs: number): SubmitItem[] {
+  return Array.from({ length: jobs }, (_, i) => ({ ...item(1), key: `k${i}` }));
+}
+
+turns('a batch has at most the jobs of one turn, and is applied beside no more than these', () => {
+  const harness = new LeaderHarness({ limits: { outstandingMax: 100_000 } });
+  const client = harness.client();
+  harness.heldWrites = [];
+  const submits = (from: number, count: number): void =>
+    client.write({
+      kind: 'submit',
+      low: 0,
+      items: Array.from({ length: count }, (_, i) => item(from + i)),
+    });
+  // From some appends on, records wait for the disk and are gathered.
+  for (let seq = 2; seq <= 21; seq += 1) submits(seq, 1);
+  submits(100, 1_000);
+  client.write({ kind: 'submit_all', low: 0, seq: 1, items: keyed(TURN_JOBS_MAX) });
+  submits(1_100, 1_000);
+  let most = 0;
+  while (harness.heldWrites.length > 0) {
+    const { accepted } = harness.leader.ledger;
+    harness.completeWrite();
+    most = Math.max(most, harness.leader.ledger.accepted - accepted);
+  }
+  assert.equal([harness.leader.ledger.accepted, most], [TURN_JOBS_MAX + 2_020, TURN_JOBS_MAX]);
+  client.write({ kind: 'submit_all', low: 0, seq: 9_000, items: keyed(TURN_JOBS_MAX + 1) });
+  assert.equal(
+    client.receipts().flatMap(({ seq, refusal }) => (refusal === undefined ? [] : [[seq, refusal.problem]])),
+    [[9_000, `a batch of ${TURN_JOBS_MAX + 1} jobs, 1 to ${TURN_JOBS_MAX} are allowed`]],
+  );
+});
+
+turns('no option makes a turn of the leader longer', () => {
+  const rule = LEADER_OPTION_RULES.limits;
+  assert.is(rule({ batchMax: TURN_JOBS_MAX }, 'limits'), undefined);
+  assert.match(String(rule({ batchMax: TURN_JOBS_MAX + 1 }, 'limits')?.option), /batchMax/);
 });
 
 turns('a restart puts jobs back in slices', () => {

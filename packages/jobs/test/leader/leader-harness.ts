@@ -40,8 +40,6 @@ export class LeaderHarness {
   failJournal = false;
   /** No other process has opened the journal. */
   isOwner = true;
-  /** How often the leader looked. */
-  ownerChecks = 0;
   /** While it is an array, writes wait in it until {@link completeWrite}. */
   heldWrites: (() => void)[] | undefined;
   appends = 0;
@@ -114,10 +112,7 @@ export class LeaderHarness {
           ...journal,
           append,
           condition: LOG_CONDITION,
-          isOwner: () => {
-            this.ownerChecks += 1;
-            return this.isOwner;
-          },
+          isOwner: () => this.isOwner,
         });
       };
       memoryJournal(this.log, put)(reader, opened, owner);

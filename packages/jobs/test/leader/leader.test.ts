@@ -30,6 +30,28 @@ leaders('a failed write ends the leader before any submit of it is answered', ()
   assert.is(harness.leader.ledger.accepted, 0);
 });
 
+for (const disk of ['low', 'slow'] as const) {
+  leaders(`while the disk is ${disk}, submits are refused, and ends, cancels and reads go on`, () => {
+    const harness = new LeaderHarness();
+    const client = harness.client();
+    const worker = harness.worker({ slots: 1 });
+    for (const text of ['done', 'cancelled']) client.submit(text);
+    harness.disk(disk);
+    assert.match(String(client.submit('refused')?.refusal?.code), /^ERR_DISK_/);
+    worker.succeed(nth(worker.assigned(), 0));
+    client.write({ kind: 'call', call: 1, request: { kind: 'cancel', job: 2, reason: '' } });
+    client.write({ kind: 'call', call: 2, request: { kind: 'inspect', job: 1 } });
+    assert.equal(
+      client.outcomes().map(({ job, state }) => `${job} ${state}`),
+      ['1 done', '2 cancelled'],
+    );
+    const answers = client.received.flatMap((one) => (one.kind === 'answer' ? [one.answer.kind] : []));
+    assert.equal(answers, ['cancelled', 'job']);
+    harness.disk('ok');
+    assert.is(client.submit('accepted')?.refusal, undefined);
+  });
+}
+
 // Half a second of work must not displace results that are about to be read.
 leaders('100,000 results are kept by default, and the log states the limit', () => {
   const harness = new LeaderHarness();
@@ -55,13 +77,37 @@ leaders('a leader whose journal another process has opened answers nothing more,
   assert.match(String(harness.fatal[0]?.message), /another process/);
 });
 
-leaders('a receipt needs no second look at the owner of the journal: its append was one', () => {
+leaders('nothing leaves with an append that was durable before another process opened the journal', () => {
   const harness = new LeaderHarness();
   const client = harness.client();
-  const before = harness.ownerChecks;
-  assert.is(client.submit('a')?.refusal, undefined);
-  assert.is(harness.ownerChecks, before);
+  const worker = harness.worker({ slots: 1 });
+  client.submit('a');
+  harness.heldWrites = [];
+  worker.succeed(nth(worker.assigned(), 0));
+  const before = [client.received.length, worker.received.length];
+  harness.isOwner = false;
+  harness.completeWrite();
+  assert.equal([client.received.length, worker.received.length], before);
+  assert.match(String(harness.fatal[0]?.message), /another process/);
 });
+
+leaders(
+  'the refusal of a session carries no answer of a leader whose journal another process has opened',
+  () => {
+    const harness = new LeaderHarness();
+    const worker = harness.worker({ slots: 1 });
+    const before = worker.received.length;
+    harness.isOwner = false;
+    const late = { outcome: 'ok', job: 7, attempt: 1, result: '1' } as const;
+    const report = { kind: 'report', credit: { jobs: 1e6, bytes: 0 }, cpu: 0, lagMs: 0, runMs: 0 } as const;
+    harness.leader.fromWorker(worker.session, { ...report, credit: { jobs: 0, bytes: 0 }, ends: [late] });
+    harness.leader.fromWorker(worker.session, { ...report, ends: [] });
+    harness.settle();
+    assert.not(worker.session.open);
+    assert.is(worker.received.length, before);
+    assert.is(harness.fatal.length, 1);
+  },
+);
 
 const HOUR_MS = 3_600_000;
 

@@ -172,6 +172,20 @@ ledgers('a redriven dead letter has new counts and keeps its attempt number', ()
   assert.equal([job?.state, job?.attempt, job?.failures, job?.payload], ['queued', 1, 0, 'x']);
 });
 
+ledgers('a trace context is kept until its job has ended for good, over a snapshot and a redrive', () => {
+  const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'v=1' };
+  const ledger = started({ ...enqueue, trace }, { ...enqueue, seq: 2, job: 2 });
+  assert.equal([ledger.traceOf(1), ledger.traceOf(2)], [trace, undefined]);
+  const again = reload(ledger);
+  assert.equal([again.traceOf(1), again.traceOf(2)], [trace, undefined]);
+  again.apply({ type: 'assign', at: 3, job: 1, attempt: 1, worker: 'w~1' });
+  again.apply({ type: 'dlq', at: 4, job: 1, attempt: 1, reason: 'failed', failure: undefined });
+  again.apply({ type: 'redrive', at: 5, jobs: [1] });
+  assert.equal(again.traceOf(1), trace);
+  again.apply({ type: 'cancel', at: 6, job: 1, reason: '' });
+  assert.is(again.traces.size, 0);
+});
+
 // The window is a function of the records, so a restart does not change it.
 ledgers('a key is kept for its window, over a snapshot too', () => {
   const ledger = started({ ...enqueue, key: 'k' });

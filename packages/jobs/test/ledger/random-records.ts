@@ -1,5 +1,6 @@
 import type { JobPolicy } from '#src/job/job-policy.js';
 import { DEFAULT_RETRY } from '#src/job/retry-policy.js';
+import type { TraceContext } from '#src/job/trace-context.js';
 import type { Job } from '#src/ledger/jobs/job.js';
 import type { Ledger } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
@@ -29,6 +30,8 @@ export function firstRecords(): LedgerRecord[] {
 export function nextRecord(ledger: Ledger, at: number, seq: number, random: readonly number[]): LedgerRecord {
   const [type = 0, which = 0, detail = 0] = random;
   const failure = detail < 0.5 ? undefined : { name: 'Error', message: `failure ${detail}` };
+  const streamed = which < 0.4 ? { chunks: Math.floor(detail * 300) } : {};
+  const ended = which < 0.2 ? { ...streamed, metadata: `{"n":${Math.floor(detail * 3)}}` } : streamed;
   const queued = pick(ledger, 'queued', which);
   const running = pick(ledger, 'running', which);
   const dead = pick(ledger, 'dead', which);
@@ -47,18 +50,41 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, random: read
   if (type < 0.6) {
     const job = running ?? queued;
     if (job !== undefined)
-      return { type: 'cancel', at, job: job.no, reason: failure === undefined ? '' : 'enough' };
+      return { type: 'cancel', at, job: job.no, reason: failure === undefined ? '' : 'enough', ...streamed };
   }
   if (type < 0.65 && dead !== undefined)
     return { type: detail < 0.5 ? 'redrive' : 'purge', at, jobs: [dead.no] };
+  const live = running ?? queued;
+  if (type < 0.72 && live !== undefined) return feedRecord(ledger, at, live.no, detail);
   if (running === undefined) return { type: 'tick', at };
   const { no: job, attempt } = running;
-  if (type < 0.8) return { type: 'ack', at, job, attempt, result: 'r'.repeat(Math.floor(detail * 40)) };
+  if (type < 0.8)
+    return { type: 'ack', at, job, attempt, result: 'r'.repeat(Math.floor(detail * 40)), ...ended };
   if (type < 0.85)
-    return { type: 'dlq', at, job, attempt, reason: detail < 0.5 ? 'failed' : 'quarantined', failure };
+    return {
+      type: 'dlq',
+      at,
+      job,
+      attempt,
+      reason: detail < 0.5 ? 'failed' : 'quarantined',
+      failure,
+      ...ended,
+    };
   const types = ['retry', 'timeout_requeue', 'worker_down_requeue', 'release'] as const;
   const requeue = types[Math.floor(which * types.length)] ?? 'retry';
-  return { type: requeue, at, job, attempt, dueAt: detail < 0.3 ? 0 : at + 100, failure };
+  return { type: requeue, at, job, attempt, dueAt: detail < 0.3 ? 0 : at + 100, failure, ...streamed };
+}
+
+/** Items of two feeders, some of them repeated or ahead; ends and drops. */
+function feedRecord(ledger: Ledger, at: number, job: number, detail: number): LedgerRecord {
+  const feed = ledger.feeds.get(job);
+  if (detail < 0.05) return { type: 'feed_end', at, job };
+  if (detail < 0.15 && feed !== undefined) return { type: 'feed_drop', at, job, below: feed.base + 1 };
+  const feeder = detail < 0.5 ? 'ann t1' : 'bob t2';
+  const next = feed?.feeders.get(feeder) ?? 0;
+  const first = Math.max(0, next - 1 + Math.floor(detail * 3));
+  const items = ['1', '"two"', 'x'.repeat(Math.floor(detail * 100))].slice(0, Math.floor(detail * 4));
+  return { type: 'feed', at, job, feeder, first, items, final: detail > 0.95 };
 }
 
 function enqueue(ledger: Ledger, at: number, seq: number, detail: number): LedgerRecord {
@@ -75,6 +101,7 @@ function enqueue(ledger: Ledger, at: number, seq: number, detail: number): Ledge
     policy: detail < 0.8 || !ledger.policies.has(2) ? 1 : 2,
     dueAt: detail < 0.1 ? at + 50 : 0,
     payload,
+    ...(detail > 0.2 && detail < 0.7 ? {} : { trace: traceOf(job, detail) }),
   };
   const low = Math.max(0, seq - 1 - Math.floor(detail * 5));
   if (detail < 0.9) {
@@ -83,6 +110,13 @@ function enqueue(ledger: Ledger, at: number, seq: number, detail: number): Ledge
   }
   const jobs = [0, 1, 2].map((i) => ({ job: job + i, key: '', ...from }));
   return { type: 'enqueue_all', at, producer, seq, low, jobs };
+}
+
+function traceOf(job: number, detail: number): TraceContext {
+  const traceparent = `00-${String(job).padStart(32, 'a')}-${String(job).padStart(16, 'b')}-01`;
+  return detail < 0.1
+    ? { traceparent, tracestate: 'v=1,'.repeat(1 + Math.floor(detail * 1_000)) }
+    : { traceparent };
 }
 
 function pick(ledger: Ledger, state: Job['state'], which: number): Job | undefined {

@@ -1,9 +1,6 @@
 import {
-  type Client,
   connectClient,
   defineJob,
-  embedded,
-  type HandledJob,
   handle,
   type JobHandle,
   type JobItem,
@@ -15,6 +12,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { aNumber, anything, aString, schema } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
+import { all, errorOf, fatal, inOneProcess, overTcp, type Place } from './stream-world.js';
 
 const retry = { attempts: 3, baseMs: 1, capMs: 5, jitter: 0 };
 const words = defineJob('text.words', { input: aString, output: aString, chunk: aString, retry });
@@ -32,62 +30,6 @@ const bulk = defineJob('text.bulk', {
   retry,
 });
 const plain = defineJob('text.plain', { input: aString, output: aString, retry });
-
-const fatal = (error: Error): void => assert.unreachable(error.message);
-
-interface World extends AsyncDisposable {
-  readonly client: Client;
-  another(): Promise<Client>;
-}
-
-type Place = (handlers: readonly HandledJob[]) => Promise<World>;
-
-async function inOneProcess(handlers: readonly HandledJob[]): Promise<World> {
-  const folder = await tempFolder();
-  const app = await embedded({ dir: folder.path });
-  app.worker({ handlers });
-  const dispose = async (): Promise<void> => {
-    await app.close({ withinMs: 100 });
-    await folder[Symbol.asyncDispose]();
-  };
-  return { client: app.client(), another: async () => app.client(), [Symbol.asyncDispose]: dispose };
-}
-
-async function overTcp(handlers: readonly HandledJob[]): Promise<World> {
-  const folder = await tempFolder();
-  const leader = await startLeader({ dir: folder.path, onFatal: fatal });
-  const { address } = leader;
-  const worker = await startWorker({ address, name: 'w', handlers, heartbeatThread: false });
-  const clients: Client[] = [];
-  const another = async (): Promise<Client> => {
-    const client = await connectClient({ address });
-    clients.push(client);
-    return client;
-  };
-  const client = await another();
-  const dispose = async (): Promise<void> => {
-    for (const one of clients) one.close();
-    await worker.close({ withinMs: 100 });
-    await leader.close();
-    await folder[Symbol.asyncDispose]();
-  };
-  return { client, another, [Symbol.asyncDispose]: dispose };
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const taken: T[] = [];
-  for await (const item of items) taken.push(item);
-  return taken;
-}
-
-async function errorOf(promise: Promise<unknown>): Promise<Error & { readonly code?: string }> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error('no error');
-}
 
 function isNumbered(items: readonly JobItem<typeof count>[]): boolean {
   let next = 0;
@@ -122,7 +64,7 @@ function suiteOf(name: string, place: Place): void {
       assert.is((value as { chunk?: string }).chunk, chunk);
     }
     release();
-    const end = { kind: 'end', outcome: 'done', reason: '', failure: undefined };
+    const end = { kind: 'end', outcome: 'done', reason: '', failure: undefined, metadata: {} };
     assert.equal(await all(items), [end]);
     assert.is(await job.result(), 'to be or not ');
   });
@@ -236,7 +178,9 @@ function suiteOf(name: string, place: Place): void {
       await items.next();
       await waiting.cancel('enough');
       const failure = undefined;
-      assert.equal(await all(items), [{ kind: 'end', outcome: 'cancelled', reason: 'enough', failure }]);
+      assert.equal(await all(items), [
+        { kind: 'end', outcome: 'cancelled', reason: 'enough', failure, metadata: {} },
+      ]);
       const stranger = client.open(words, waiting.id.replace(/[^-]+$/, 'zzz'));
       assert.is((await errorOf(all(stranger.items()))).code, 'ERR_JOB_UNKNOWN');
     },

@@ -89,9 +89,7 @@ export class MessageObserver {
 
   /** A message leaves a leader. */
   sent(message: ToWorker | ToClient, connection: ObservedConnection, leader: ObservedLeader): void {
-    // A session that is refused is flushed at once; its welcome shows no state.
-    if (leader.isFenced && message.kind !== 'refused' && message.kind !== 'welcome')
-      this.problem(`a leader answers (${message.kind}) after another has opened its log`);
+    if (leader.isFenced) this.problem(`a leader answers (${message.kind}) after another has opened its log`);
     switch (message.kind) {
       case 'assign':
         connection.attempts += message.items.length;

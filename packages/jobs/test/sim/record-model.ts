@@ -74,6 +74,7 @@ export class RecordModel {
       let readTo = 0;
       open(
         {
+          format: reader.format,
           snapshot: (chunk, lsn) => {
             readTo = lsn;
             reader.snapshot(chunk, lsn);
@@ -90,6 +91,8 @@ export class RecordModel {
           if (readTo < durableLsn)
             this.problems.push(`a leader starts with record ${readTo}, ${durableLsn} was durable`);
           done(null, {
+            level: journal.level,
+            entryBytesMax: journal.entryBytesMax,
             condition: journal.condition,
             watch: (watcher) => journal.watch(watcher),
             payloads: journal.payloads,
@@ -192,10 +195,14 @@ export class RecordModel {
       case 'purge':
         for (const no of record.jobs) this.redrivenOrPurged(this.jobs.get(no), record.type, record.at);
         return;
+      case 'feed':
+      case 'feed_end':
+      case 'feed_drop':
       case 'genesis':
       case 'policy_drop':
       case 'producer_drop':
       case 'limits':
+      case 'state':
       case 'tick':
         return;
       default:

@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
+import type { FeedState } from '#src/protocol/feed-messages.js';
 import type { Assignment, AttemptEnd, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import {
   encodeClient,
@@ -82,18 +83,27 @@ const outcome: fc.Arbitrary<JobOutcome> = rec({
   result: fc.option(payload, { nil: undefined }),
   reason: fc.string(),
   failure: fc.option(failure, { nil: undefined }),
-});
+}).chain((one) => fc.constantFrom(one, { ...one, metadata: '{"words":2}' }));
 const run = rec({ job: number, attempt: number, count: number });
-const end: fc.Arbitrary<AttemptEnd> = fc.oneof(
-  rec({ outcome: fc.constant('ok' as const), job: number, attempt: number, result: payload }),
-  rec({
-    outcome: fc.constantFrom('failed' as const, 'final' as const, 'timed-out' as const),
-    job: number,
-    attempt: number,
-    failure,
-  }),
-  rec({ outcome: fc.constant('released' as const), job: number, attempt: number }),
-);
+const end: fc.Arbitrary<AttemptEnd> = fc
+  .oneof(
+    rec({ outcome: fc.constant('ok' as const), job: number, attempt: number, result: payload }),
+    rec({
+      outcome: fc.constantFrom('failed' as const, 'final' as const, 'timed-out' as const),
+      job: number,
+      attempt: number,
+      failure,
+    }),
+    rec({ outcome: fc.constant('released' as const), job: number, attempt: number }),
+  )
+  .chain((one) =>
+    fc.constantFrom(
+      one,
+      { ...one, chunks: 7 },
+      { ...one, metadata: '{}' },
+      { ...one, chunks: 0, metadata: '{}' },
+    ),
+  );
 const credit = rec({ jobs: number, bytes: number });
 const assignment: fc.Arbitrary<Assignment> = rec({
   job: number,
@@ -104,6 +114,25 @@ const assignment: fc.Arbitrary<Assignment> = rec({
   runMs: fc.constantFrom(1, 600_000),
   outputBytes: fc.constant(1_048_576),
   streaming: fc.boolean(),
+}).chain((one) =>
+  fc.constantFrom(
+    one,
+    { ...one, durable: true, silenceMs: undefined },
+    { ...one, durable: false, silenceMs: 5_000 },
+  ),
+);
+
+const feedState: fc.Arbitrary<FeedState> = rec({
+  feed: number,
+  accepted: number,
+  taken: number,
+  window: number,
+  phase: fc.constantFrom('waiting' as const, 'running' as const, 'ended' as const),
+  isEnded: fc.boolean(),
+  refusal: fc.option(
+    rec({ code: fc.constant('ERR_FEED_ENDED' as const), problem: fc.string(), retryAfterMs: number }),
+    { nil: undefined },
+  ),
 });
 
 codec('messages of a client round-trip', () => {
@@ -118,8 +147,24 @@ codec('messages of a client round-trip', () => {
       offset: number,
       window: number,
     }),
-    rec({ kind: fc.constant('stream_consumed' as const), reader: number, attempt: number, offset: number }),
+    rec({
+      kind: fc.constant('stream_consumed' as const),
+      items: fc.array(rec({ reader: number, attempt: number, offset: number }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    }),
     rec({ kind: fc.constant('stop_stream' as const), reader: number }),
+    rec({ kind: fc.constant('open_feed' as const), feed: number, job: number }),
+    rec({
+      kind: fc.constant('feed' as const),
+      feed: number,
+      job: number,
+      first: number,
+      items: fc.array(payload, { maxLength: 3 }),
+      final: fc.boolean(),
+    }),
+    rec({ kind: fc.constant('close_feed' as const), feed: number }),
     fc.constant({ kind: 'heartbeat' as const }),
     fc.constant({ kind: 'close' as const }),
     fc.constant({ kind: 'define' as const, ref: 3, policy: Echo.policy }),
@@ -164,7 +209,12 @@ codec('messages to a client round-trip', () => {
       kind: fc.constant('stream_items' as const),
       reader: number,
       items: fc.tuple(
-        rec({ kind: fc.constant('data' as const), attempt: number, offset: number, chunk: fc.constant('1') }),
+        rec({
+          kind: fc.constant('data' as const),
+          attempt: number,
+          first: number,
+          chunks: fc.array(fc.constantFrom('1', '"two"'), { minLength: 1, maxLength: 3 }),
+        }),
         rec({ kind: fc.constant('reset' as const), attempt: number }),
         rec({
           kind: fc.constant('gap' as const),
@@ -172,13 +222,21 @@ codec('messages to a client round-trip', () => {
           from: number,
           to: fc.constantFrom(undefined, 0, 7),
         }),
-        rec({ kind: fc.constant('refused' as const), problem: fc.string({ maxLength: 20 }) }),
+        rec({
+          kind: fc.constant('refused' as const),
+          status: fc.constantFrom('FAILED_PRECONDITION' as const, 'INVALID_ARGUMENT' as const),
+          problem: fc.string({ maxLength: 20 }),
+        }),
         rec({
           kind: fc.constant('end' as const),
           streaming: fc.constantFrom('response' as const, 'internal' as const),
           outcome,
         }),
       ),
+    }),
+    rec({
+      kind: fc.constant('feed_states' as const),
+      items: fc.array(feedState, { minLength: 1, maxLength: 3 }),
     }),
     fc.constant({
       kind: 'welcome' as const,
@@ -223,7 +281,30 @@ codec('messages of and to a worker round-trip', () => {
   const [chunksFrame] = framesOf(encodeWorker, chunks);
   const chunksReader = new WireReader(chunksFrame?.bytes ?? Buffer.alloc(0));
   assert.equal(readWorker(chunksFrame?.type ?? 0, chunksReader), chunks);
+  const requests: WorkerMessage = {
+    kind: 'feed_requests',
+    items: [
+      { job: 1, attempt: 2, received: 4, taken: 3 },
+      { job: 5, attempt: 1, received: 0, taken: 0 },
+    ],
+  };
+  const [requestsFrame] = framesOf(encodeWorker, requests);
+  const requestsReader = new WireReader(requestsFrame?.bytes ?? Buffer.alloc(0));
+  assert.equal(readWorker(requestsFrame?.type ?? 0, requestsReader), requests);
   const toWorker: fc.Arbitrary<ToWorker> = fc.oneof(
+    rec({
+      kind: fc.constant('fed_items' as const),
+      items: fc.array(
+        rec({
+          job: number,
+          attempt: number,
+          first: number,
+          items: fc.array(payload, { maxLength: 1 }),
+          end: fc.constantFrom(undefined, 'final' as const, 'abandoned' as const),
+        }),
+        { minLength: 1, maxLength: 2 },
+      ),
+    }),
     rec({
       kind: fc.constant('assign' as const),
       items: fc.array(assignment, { minLength: 1, maxLength: 2 }),
@@ -267,8 +348,30 @@ codec('messages of and to a worker round-trip', () => {
   };
   const [frame] = framesOf(encodeWorkerHello, hello);
   assert.equal(readWorkerHello(new WireReader(frame?.bytes ?? Buffer.alloc(0))), hello);
+  const use = { runner: 'llm', size: 2, granted: 1, loading: 0, idle: 1, held: 1, waiting: 3 };
+  const runner = { ...use, loads: 4, loadFailures: 5, recycled: 6, runs: 7 };
+  const runners = [
+    { ...runner, execs: ['llm/llm.complete', 'llm/llm.embed'] },
+    { ...runner, runner: 'ocr', execs: [] },
+  ];
+  const [withRunners] = framesOf(encodeWorkerHello, { ...hello, runners });
+  assert.equal(readWorkerHello(new WireReader(withRunners?.bytes ?? Buffer.alloc(0))).runners, runners);
+  const report = {
+    kind: 'report',
+    ends: [],
+    credit: hello.credit,
+    cpu: 0,
+    lagMs: 0,
+    runners: [runner],
+  } as const;
+  const [reported] = framesOf(encodeWorker, report);
+  const read = readWorker(reported?.type ?? 0, new WireReader(reported?.bytes ?? Buffer.alloc(0)));
+  assert.equal(read?.kind === 'report' ? read.runners : undefined, [runner]);
   const [withToken] = framesOf(encodeWorkerHello, { ...hello, heartbeatToken: 'token' });
   assert.is(readWorkerHello(new WireReader(withToken?.bytes ?? Buffer.alloc(0))).heartbeatToken, 'token');
+  const streams = [{ job: 7, attempt: 2, first: 300, next: 400 }];
+  const [withStreams] = framesOf(encodeWorkerHello, { ...hello, streams });
+  assert.equal(readWorkerHello(new WireReader(withStreams?.bytes ?? Buffer.alloc(0))).streams, streams);
 });
 
 codec('a heartbeat hello and a blocked-loop report round-trip', () => {

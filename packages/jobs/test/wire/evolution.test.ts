@@ -3,9 +3,9 @@ import { MessageMalformedError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
+import { HAS_FIELDS, readOptionalFields, writeOptionalFields } from '#src/bytes/optional-fields.js';
 import { readClient, readSubmitHead, readToClient } from '#src/wire/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
-import { HAS_FIELDS, readOptionalFields, writeOptionalFields } from '#src/wire/optional-fields.js';
 import { WireReader } from '#src/wire/wire-reader.js';
 import { readToWorker, readWorker } from '#src/wire/worker-codec.js';
 
@@ -62,6 +62,41 @@ evolution('unknown optional fields of a submit are skipped, with the item behind
     ],
   );
   assert.equal(readSubmitHead(reader(write))?.length, 'payload 1'.length);
+});
+
+evolution('a trace context beside later fields is read; one that W3C calls invalid is dropped', () => {
+  const traceOf = (...texts: readonly [number, string][]): unknown => {
+    const fields = [...LATER, ...texts.map(([number, text]) => ({ number, bytes: Buffer.from(text) }))];
+    const message = readClient(
+      JobFrameType.Submit,
+      reader((out) => {
+        out.int(0);
+        out.int(1);
+        out.int(7);
+        out.byte(HAS_FIELDS);
+        writeOptionalFields(out, fields);
+        out.payload('"in"');
+      }),
+    );
+    if (message?.kind !== 'submit') return assert.unreachable();
+    assert.is(message.items[0]?.payload, '"in"');
+    return message.items[0]?.trace;
+  };
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  assert.equal(traceOf([1, traceparent], [2, 'v=1']), { traceparent, tracestate: 'v=1' });
+  assert.equal(traceOf([1, traceparent]), { traceparent });
+  assert.equal(traceOf([2, 'v=1']), undefined);
+  assert.equal(traceOf([1, traceparent], [2, 'v'.repeat(513)]), { traceparent });
+  assert.equal(traceOf([1, traceparent], [2, 'a\nb']), { traceparent });
+  for (const invalid of [
+    traceparent.toUpperCase(),
+    traceparent.slice(1),
+    `${traceparent}0`,
+    traceparent.replace('00-', 'ff-'),
+    traceparent.replace('0af7651916cd43dd8448eb211c80319c', '0'.repeat(32)),
+    traceparent.replace('b7ad6b7169203331', '0'.repeat(16)),
+  ])
+    assert.is(traceOf([1, invalid]), undefined, invalid);
 });
 
 evolution('unknown optional fields of assigns, reports, outcomes and receipts are skipped', () => {

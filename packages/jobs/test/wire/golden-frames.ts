@@ -50,6 +50,10 @@ const failure = {
   cause: { name: 'TypeError', message: 'why' },
 };
 const credit = { jobs: 4, bytes: 1_000_000 };
+const trace = {
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  tracestate: 'vendor=1',
+};
 const item = { seq: 8, ref: 1, payload: '{"to":"ann"}', key: 'k1', delayMs: 500, wantsOutcome: true };
 
 function client(name: string, type: number, hex: string, message: ClientMessage): GoldenFrame {
@@ -100,6 +104,8 @@ const workerHello = {
 const heartbeatHello = { worker: 'w', incarnation: 'i1', token: 'h1' };
 const blocked = { blockedMs: 1_234 };
 
+const streamingHello = { ...workerHello, streams: [{ job: 7, attempt: 2, first: 300, next: 400 }] };
+
 export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
   {
     name: 'ClientHello',
@@ -115,6 +121,14 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
     hex: '0101036f6e650177026931010e6d61696c2f6d61696c2e73656e64010c6a6f622e61737369676e2e3e0404c0843d026831000702',
     message: workerHello,
     encode: (out, emit) => encodeWorkerHello(workerHello, out, emit),
+    read: (_type, from) => readWorkerHello(from),
+  },
+  {
+    name: 'WorkerHello with streams',
+    type: 65,
+    hex: '0101036f6e650177026931010e6d61696c2f6d61696c2e73656e64010c6a6f622e61737369676e2e3e0404c0843d026831090107000702ac0290030702',
+    message: streamingHello,
+    encode: (out, emit) => encodeWorkerHello(streamingHello, out, emit),
     read: (_type, from) => readWorkerHello(from),
   },
   {
@@ -144,6 +158,12 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
     low: 7,
     items: [item, { ...item, seq: 9, key: '', delayMs: 0 }],
   }),
+  client(
+    'Submit with a trace context',
+    1,
+    '07080187026b31f40343013730302d30616637363531393136636434336464383434386562323131633830333139632d623761643662373136393230333333312d3031020876656e646f723d310c7b22746f223a22616e6e227d',
+    { kind: 'submit', low: 7, items: [{ ...item, trace }] },
+  ),
   client('SubmitAll', 69, '07080107026b31f4030c7b22746f223a22616e6e227d', {
     kind: 'submit_all',
     low: 7,
@@ -247,6 +267,44 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
       })),
     },
   ),
+  toWorker('Assign of a stream', 2, '8e2d01096d61696c2e73656e64096c6f63616c2f616e6ed00fb81704030288270131', {
+    kind: 'assign',
+    items: [
+      {
+        job: 45,
+        attempt: 1,
+        exec: 'mail.send',
+        client: 'local/ann',
+        runMs: 2_000,
+        outputBytes: 3_000,
+        payload: '1',
+        streaming: true,
+        durable: true,
+        silenceMs: 5_000,
+      },
+    ],
+  }),
+  toWorker(
+    'Assign with a trace context',
+    2,
+    '802901096d61696c2e73656e64096c6f63616c2f616e6ed00fb81743013730302d30616637363531393136636434336464383434386562323131633830333139632d623761643662373136393230333333312d3031020876656e646f723d310c7b22746f223a22616e6e227d',
+    {
+      kind: 'assign',
+      items: [
+        {
+          job: 41,
+          attempt: 1,
+          exec: 'mail.send',
+          client: 'local/ann',
+          runMs: 2_000,
+          outputBytes: 3_000,
+          payload: '{"to":"ann"}',
+          streaming: false,
+          trace,
+        },
+      ],
+    },
+  ),
   toWorker('Acknowledged', 74, '290102', {
     kind: 'acknowledged',
     items: [{ job: 41, attempt: 1, count: 2 }],
@@ -256,15 +314,32 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
     items: [{ job: 43, attempt: 1, reason: 'cancelled', detail: 'not needed' }],
   }),
   toWorker('Stale', 82, '2c02', { kind: 'stale', items: [{ job: 44, attempt: 2 }] }),
-  worker('Chunks', 83, '2d0102020422746f220422626522', {
+  worker(
+    'Report of a stream',
+    3,
+    '04c0843d000000000000e03f0300000000812d010722746f20626522120102ac02020c0b7b22776f726473223a327d04802e0103010100',
+    {
+      kind: 'report',
+      ends: [
+        { outcome: 'ok', job: 45, attempt: 1, result: '"to be"', chunks: 300, metadata: '{"words":2}' },
+        { outcome: 'released', job: 46, attempt: 1, chunks: 0 },
+      ],
+      credit,
+      cpu: 0.5,
+      lagMs: 3,
+      runMs: 0,
+      overrun: 0,
+    },
+  ),
+  worker('Chunks', 83, '002d0102020422746f220422626522', {
     kind: 'chunks',
     items: [{ job: 45, attempt: 1, first: 2, chunks: ['"to"', '"be"'] }],
   }),
-  toWorker('StreamWindows', 84, '2d0104808004', {
+  toWorker('StreamWindows', 84, '002d0104808004', {
     kind: 'stream_windows',
     items: [{ job: 45, attempt: 1, taken: 4, bytes: 65_536 }],
   }),
-  client('ReadStream', 85, '012d0102808004', {
+  client('ReadStream', 85, '012d010280800400', {
     kind: 'read_stream',
     reader: 1,
     job: 45,
@@ -272,27 +347,97 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
     offset: 2,
     window: 65_536,
   }),
-  client('StreamConsumed', 86, '010103', { kind: 'stream_consumed', reader: 1, attempt: 1, offset: 3 }),
-  client('StopStream', 87, '01', { kind: 'stop_stream', reader: 1 }),
+  client('StreamConsumed', 86, '00010103', {
+    kind: 'stream_consumed',
+    items: [{ reader: 1, attempt: 1, offset: 3 }],
+  }),
+  client('StopStream', 87, '0100', { kind: 'stop_stream', reader: 1 }),
   toClient(
     'StreamItems',
     88,
-    '010001020422746f2201020202000402020300040d6e6f742073747265616d696e6703012d00010722746f20626522',
+    '010000000102020422746f220422626522010002020002000402000203000400000d6e6f742073747265616d696e670300012d00810722746f206265220e010c0b7b22776f726473223a327d',
     {
       kind: 'stream_items',
       reader: 1,
       items: [
-        { kind: 'data', attempt: 1, offset: 2, chunk: '"to"' },
+        { kind: 'data', attempt: 1, first: 2, chunks: ['"to"', '"be"'] },
         { kind: 'reset', attempt: 2 },
         { kind: 'gap', attempt: 2, from: 0, to: 3 },
         { kind: 'gap', attempt: 2, from: 3, to: undefined },
-        { kind: 'refused', problem: 'not streaming' },
+        { kind: 'refused', status: 'FAILED_PRECONDITION', problem: 'not streaming' },
         {
           kind: 'end',
           streaming: 'internal',
-          outcome: { job: 45, state: 'done', result: '"to be"', reason: '', failure: undefined },
+          outcome: {
+            job: 45,
+            state: 'done',
+            result: '"to be"',
+            reason: '',
+            failure: undefined,
+            metadata: '{"words":2}',
+          },
         },
       ],
     },
   ),
+  client('OpenFeed', 96, '00012d', { kind: 'open_feed', feed: 1, job: 45 }),
+  client('Feed', 97, '01012d02020422746f220422626522', {
+    kind: 'feed',
+    feed: 1,
+    job: 45,
+    first: 2,
+    items: ['"to"', '"be"'],
+    final: true,
+  }),
+  client('CloseFeed', 98, '0001', { kind: 'close_feed', feed: 1 }),
+  toClient('FeedStates', 99, '00010105038080040302020000000e4552525f464545445f454e444544046f76657200', {
+    kind: 'feed_states',
+    items: [
+      {
+        feed: 1,
+        accepted: 5,
+        taken: 3,
+        window: 65_536,
+        phase: 'running',
+        isEnded: false,
+        refusal: undefined,
+      },
+      {
+        feed: 2,
+        accepted: 0,
+        taken: 0,
+        window: 0,
+        phase: 'ended',
+        isEnded: true,
+        refusal: { code: 'ERR_FEED_ENDED', problem: 'over', retryAfterMs: 0 },
+      },
+    ],
+  }),
+  toWorker('FedItems', 100, '002d0102020422746f220422626522012e02040001', {
+    kind: 'fed_items',
+    items: [
+      { job: 45, attempt: 1, first: 2, items: ['"to"', '"be"'], end: undefined },
+      { job: 46, attempt: 2, first: 4, items: [], end: 'abandoned' },
+    ],
+  }),
+  worker('FeedRequests', 101, '002d010403', {
+    kind: 'feed_requests',
+    items: [{ job: 45, attempt: 1, received: 4, taken: 3 }],
+  }),
+  toWorker('Assign', 2, '122d01096d61696c2e73656e6403616e6ed00fb8170131', {
+    kind: 'assign',
+    items: [
+      {
+        job: 45,
+        attempt: 1,
+        exec: 'mail.send',
+        payload: '1',
+        client: 'ann',
+        runMs: 2_000,
+        outputBytes: 3_000,
+        streaming: true,
+        isFed: true,
+      },
+    ],
+  }),
 ];

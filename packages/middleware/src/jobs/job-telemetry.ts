@@ -10,23 +10,26 @@ import {
 } from '@troupe/core/option-check';
 import { NoTelemetrySdkError } from '../errors.js';
 import { findRegisteredSdk, type Warn } from '../telemetry/find-registered-sdk.js';
+import { ClientJobSpans, type ClientTracing } from './client-job-spans.js';
 import { JobGauges } from './job-gauges.js';
 import { JobLabels } from './job-labels.js';
 import { JobMetrics } from './job-metrics.js';
 import type { JobEvent, LogEvent } from './leader-events.js';
 import { LeaderJobSpans } from './leader-job-spans.js';
 import type { LeaderOverviewSource } from './leader-overview.js';
+import { WorkerJobSpans, type WorkerTracing } from './worker-job-spans.js';
 
 export interface JobTelemetryOptions {
-  /** Default: the registered one. */
+  /** Makes the spans. Default: the registered one. */
   readonly tracerProvider?: TracerProvider | undefined;
-  /** Default: the registered one. */
+  /** Makes the metrics. Default: the registered one. */
   readonly meterProvider?: MeterProvider | undefined;
   /** Execs with labels of their own; the others share `_OTHER`. Default 200. */
   readonly execsMax?: number | undefined;
   /**
-   * Running attempts that are timed and traced, and waiting jobs whose submit span is remembered. Further
-   * attempts are counted only; further jobs begin a trace at their first attempt. Default 10,000 each.
+   * Running attempts that a leader times and traces, and waiting jobs without a trace context whose submit
+   * span it remembers. Further attempts are counted only; further jobs begin a trace at their first attempt.
+   * Default 10,000 each.
    */
   readonly trackedJobsMax?: number | undefined;
   /** Throws ERR_NO_TELEMETRY_SDK instead of doing nothing when no SDK is registered. Default false. */
@@ -35,8 +38,18 @@ export interface JobTelemetryOptions {
   readonly warn?: Warn | undefined;
 }
 
+/** Options to spread into those of a client. Empty without an SDK for traces. */
+export interface ClientHooks {
+  readonly tracing?: ClientTracing;
+}
+
+/** Options to spread into those of a worker. Empty without an SDK for traces. */
+export interface WorkerHooks {
+  readonly tracing?: WorkerTracing;
+}
+
 /** Options to spread into those of `embedded` or of a leader. Empty without an SDK. */
-export interface JobHooks {
+export interface LeaderHooks {
   readonly observe?: (event: JobEvent) => void;
 }
 
@@ -45,9 +58,16 @@ export interface LogHooks {
   readonly onEvent?: (event: LogEvent) => void;
 }
 
+/** Each process uses the sides that it has; an embedded leader with workers and clients uses all. */
 export interface JobTelemetry extends Disposable {
-  readonly hooks: JobHooks;
-  readonly logHooks: LogHooks;
+  /** For the options of a client. */
+  readonly client: ClientHooks;
+  /** For the options of a leader. */
+  readonly leader: LeaderHooks;
+  /** For the options of a worker. */
+  readonly worker: WorkerHooks;
+  /** For the option `wal` of a leader: its log. */
+  readonly log: LogHooks;
   /** Reads the overview of this leader whenever metrics are collected. `name` is its label. */
   observeLeader(source: LeaderOverviewSource, name?: string): void;
 }
@@ -55,8 +75,8 @@ export interface JobTelemetry extends Disposable {
 const SCOPE = '@troupe/middleware';
 
 /**
- * Metrics and traces of @troupe/jobs, from the events and the overview of one leader. Like `telemetry`, the
- * call looks for a registered SDK.
+ * Metrics and traces of @troupe/jobs: from the events and the overview of one leader, the submits of clients
+ * and the attempts of workers. Like `telemetry`, the call looks for a registered SDK.
  */
 export function jobTelemetry(options: JobTelemetryOptions = {}): JobTelemetry {
   checkOptions('jobTelemetry', options, {
@@ -74,10 +94,19 @@ export function jobTelemetry(options: JobTelemetryOptions = {}): JobTelemetry {
   const meters = options.meterProvider ?? sdk.meters;
   if (tracers === undefined && meters === undefined) {
     if (options.required === true) throw new NoTelemetrySdkError('no SDK is registered');
-    return { hooks: {}, logHooks: {}, observeLeader: () => undefined, [Symbol.dispose]: () => undefined };
+    return NO_TELEMETRY;
   }
-  return new LeaderTelemetry(labels, trackedJobsMax, tracers, meters);
+  return new SdkJobTelemetry(labels, trackedJobsMax, tracers, meters);
 }
+
+const NO_TELEMETRY: JobTelemetry = {
+  client: {},
+  leader: {},
+  worker: {},
+  log: {},
+  observeLeader: () => undefined,
+  [Symbol.dispose]: () => undefined,
+};
 
 /** A running attempt. */
 interface RunningAttempt {
@@ -85,9 +114,11 @@ interface RunningAttempt {
   readonly span: Span | undefined;
 }
 
-class LeaderTelemetry implements JobTelemetry {
-  readonly hooks: JobHooks;
-  readonly logHooks: LogHooks;
+class SdkJobTelemetry implements JobTelemetry {
+  readonly client: ClientHooks = {};
+  readonly leader: LeaderHooks;
+  readonly worker: WorkerHooks = {};
+  readonly log: LogHooks;
   private readonly trackedJobsMax: number;
   private readonly spans: LeaderJobSpans | undefined = undefined;
   private readonly metrics: JobMetrics | undefined = undefined;
@@ -105,14 +136,19 @@ class LeaderTelemetry implements JobTelemetry {
     meters: MeterProvider | undefined,
   ) {
     this.trackedJobsMax = trackedJobsMax;
-    if (tracers !== undefined) this.spans = new LeaderJobSpans(tracers.getTracer(SCOPE), labels);
+    if (tracers !== undefined) {
+      const tracer = tracers.getTracer(SCOPE);
+      this.spans = new LeaderJobSpans(tracer, labels);
+      this.client = { tracing: new ClientJobSpans(tracer, labels) };
+      this.worker = { tracing: new WorkerJobSpans(tracer, labels) };
+    }
     if (meters !== undefined) {
       const meter = meters.getMeter(SCOPE);
       this.metrics = new JobMetrics(meter, labels);
       this.gauges = new JobGauges(meter);
     }
-    this.hooks = { observe: (event) => this.observe(event) };
-    this.logHooks = { onEvent: (event) => this.observeLog(event) };
+    this.leader = { observe: (event) => this.observe(event) };
+    this.log = { onEvent: (event) => this.observeLog(event) };
   }
 
   observeLeader(source: LeaderOverviewSource, leader = 'leader'): void {
@@ -141,10 +177,12 @@ class LeaderTelemetry implements JobTelemetry {
       case 'completed':
       case 'dead':
       case 'cancelled':
-      case 'requeued':
-        this.metrics?.count(event, job === undefined ? undefined : this.attemptEnded(job, event));
+      case 'requeued': {
+        // The span of the attempt ends also where nothing is counted.
+        const ranMs = job === undefined ? undefined : this.attemptEnded(job, event);
         if (job !== undefined && event.kind !== 'requeued') this.submits.delete(job);
-        return;
+        return this.metrics?.count(event, ranMs);
+      }
       default:
         return this.metrics?.count(event, undefined);
     }

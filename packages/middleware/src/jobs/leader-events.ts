@@ -1,3 +1,5 @@
+import type { TraceContext } from './trace-context.js';
+
 /**
  * The events of a leader of @troupe/jobs, as far as they are counted here. The type is structural: this
  * package does not depend on that one, and ignores events of an unknown kind and unknown fields.
@@ -18,6 +20,8 @@ export interface JobEvent {
   readonly reason?: string | undefined;
   readonly code?: string | undefined;
   readonly liveness?: string | undefined;
+  /** The context that the job was submitted with. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** The events of the leader's log. */

@@ -1,4 +1,5 @@
 import {
+  type Attributes,
   type Context,
   ROOT_CONTEXT,
   type Span,
@@ -8,14 +9,20 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { JobLabels } from './job-labels.js';
+import { type JobOperation, jobSpanAttributes, jobSpanName } from './job-span-attributes.js';
 import type { JobEvent } from './leader-events.js';
+import { contextOfTrace } from './trace-context.js';
 
 /**
- * Spans of jobs, one trace per job, as its leader sees it:
+ * Spans of a leader, children of the submit's span in the client:
  *
- *   send media.transcode │                                     producer: the submit is durable
- *     └ process media.transcode ├─ attempt 1: retry ─┤         consumer: assigned … its end is durable
- *     └ process media.transcode            ├─ attempt 2 ─┤
+ *   send media.transcode  ├──┤                                 in the client
+ *     └ deliver media.transcode ├─ attempt 1: retry ─┤         assigned … its end is durable
+ *     └ deliver media.transcode            ├─ attempt 2 ─┤
+ *
+ * A job without a trace context is a trace of its own: the leader writes the span `send` when the submit is
+ * durable. The spans of a worker are not children of these but their siblings, so that no trace has a gap
+ * where a leader is not traced.
  */
 export class LeaderJobSpans {
   private readonly tracer: Tracer;
@@ -26,28 +33,30 @@ export class LeaderJobSpans {
     this.labels = labels;
   }
 
-  /** Returns the parent context of the attempts. */
-  accepted(event: JobEvent): Context {
-    const span = this.tracer.startSpan(
-      `send ${this.nameOf(event)}`,
-      { kind: SpanKind.PRODUCER, attributes: this.attributes('send', event) },
-      ROOT_CONTEXT,
-    );
+  /** Returns the parent context of the attempts; undefined for a job that has one already. */
+  accepted(event: JobEvent): Context | undefined {
+    if (event.trace !== undefined) return undefined;
+    const options = { kind: SpanKind.PRODUCER, attributes: this.attributes('send', event) };
+    const span = this.tracer.startSpan(jobSpanName('send', this.labels, event.exec), options, ROOT_CONTEXT);
     span.end();
     return trace.setSpan(ROOT_CONTEXT, span);
   }
 
-  /** A job from before the start of this process has no parent context: its attempt begins a trace. */
-  assigned(event: JobEvent, parent: Context = ROOT_CONTEXT): Span {
+  /**
+   * `submit` is what `accepted` returned. A job without a trace context from before the start of this process
+   * has none: its attempt begins a trace.
+   */
+  assigned(event: JobEvent, submit: Context | undefined): Span {
+    const parent = submit ?? contextOfTrace(event.trace);
     const producer = trace.getSpanContext(parent);
     const links = producer === undefined ? [] : [{ context: producer }];
     const attributes = {
-      ...this.attributes('process', event),
+      ...this.attributes('deliver', event),
       'troupe.job.attempt': event.attempt ?? 0,
       'troupe.job.waited_ms': event.waitedMs ?? 0,
     };
-    const options = { kind: SpanKind.CONSUMER, attributes, links };
-    return this.tracer.startSpan(`process ${this.nameOf(event)}`, options, parent);
+    const options = { kind: SpanKind.INTERNAL, attributes, links };
+    return this.tracer.startSpan(jobSpanName('deliver', this.labels, event.exec), options, parent);
   }
 
   /** `release` is a job that a worker gave back unharmed; all other ends without a result are errors. */
@@ -68,15 +77,9 @@ export class LeaderJobSpans {
     span.end();
   }
 
-  private nameOf(event: JobEvent): string {
-    return String(this.labels.of(event.exec)['messaging.destination.name']);
-  }
-
-  private attributes(operation: 'send' | 'process', event: JobEvent) {
+  private attributes(operation: JobOperation, event: JobEvent): Attributes {
     return {
-      ...this.labels.of(event.exec),
-      'messaging.operation.name': operation,
-      'messaging.operation.type': operation,
+      ...jobSpanAttributes(operation, this.labels, event.exec),
       'messaging.message.id': String(event.job),
     };
   }

@@ -24,9 +24,9 @@ import { WallClock } from './wall-clock.js';
 export interface TelemetryOptions {
   /** The name in metrics and errors. Default `telemetry`. */
   readonly name?: string | undefined;
-  /** Default: the registered one. */
+  /** Makes the spans. Default: the registered one. */
   readonly tracerProvider?: TracerProvider | undefined;
-  /** Default: the registered one. */
+  /** Makes the metrics. Default: the registered one. */
   readonly meterProvider?: MeterProvider | undefined;
   /** A span for the send as well as one for the handler. Default true. */
   readonly producerSpans?: boolean | undefined;

@@ -36,8 +36,7 @@ breaker(
     rig.ref.tell.work('too early');
     await rig.advance(1);
     service.down = false;
-    rig.ref.tell.work('probe');
-    await rig.settle();
+    await rig.tell(rig.ref).work('probe');
     assert.equal(rig.ran, [0, 1, 2, 'probe']);
     assert.is(circuit.stateOf('', 500), 'closed');
   },
@@ -50,8 +49,7 @@ breaker('a failed probe opens the circuit again for the full time', async () => 
   await rig.advance(100);
   rig.ref.tell.work('probe');
   await rig.advance(99);
-  rig.ref.tell.work('refused');
-  await rig.settle();
+  await rig.tell(rig.ref).work('refused');
   assert.equal(rig.ran, [1, 'probe']);
   assert.is(circuit.opened, 2);
 });
@@ -92,8 +90,7 @@ breaker('a probe without a result counts as failed after `openMs`', async () => 
   service.down = false;
   rig.ref.tell.work('refused: the lost one has failed');
   await rig.advance(100);
-  rig.ref.tell.work('new probe');
-  await rig.settle();
+  await rig.tell(rig.ref).work('new probe');
   assert.is(rig.ran.at(-1), 'new probe');
   assert.is(circuit.stateOf('', 300), 'closed');
   void rig.system.kill(other);
@@ -115,8 +112,7 @@ breaker('failures outside the window and errors that do not count do not open th
   for (let i = 0; i < 5; i += 1) rig.ref.tell.work('mine');
   await rig.settle();
   assert.is(circuit.opened, 0);
-  rig.ref.tell.work('theirs');
-  await rig.settle();
+  await rig.tell(rig.ref).work('theirs');
   assert.is(circuit.opened, 1);
 });
 

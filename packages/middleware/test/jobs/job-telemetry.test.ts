@@ -30,6 +30,7 @@ const retry = { attempts: 2, baseMs: 1, capMs: 2, jitter: 0 };
 const shout = defineJob('text.shout', { input: text, output: text, retry });
 const fail = defineJob('text.fail', { input: text, output: text, retry });
 const wait = defineJob('text.wait', { input: text, output: text, retry });
+const warm = defineJob('text.warm', { input: text, output: text, retry, useStatic: true });
 
 interface TestLeader extends AsyncDisposable {
   readonly app: EmbeddedJobs;
@@ -40,8 +41,8 @@ async function open(observed: JobTelemetry): Promise<TestLeader> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-telemetry-'));
   const app = await embedded({
     dir,
-    ...observed.hooks,
-    wal: { snapshotEveryBytes: 4_096, ...observed.logHooks },
+    ...observed.leader,
+    wal: { snapshotEveryBytes: 4_096, ...observed.log },
   });
   observed.observeLeader(app);
   return {
@@ -63,6 +64,7 @@ async function work({ app }: TestLeader): Promise<void> {
       handle(fail, () => {
         throw new Error('secret text 42');
       }),
+      handle(warm, { load: () => 'loaded', run: (_, { loaded }) => loaded }),
     ],
   });
   assert.is(await client.run(shout, 'a'), 'A');
@@ -124,7 +126,7 @@ jobs('every metric is exported with the right value', async () => {
     assert.not.match(JSON.stringify(values.map(({ labels }) => labels)), /secret|42/, name);
 });
 
-jobs('reasons of refusals, overrun handlers and the figures of the log are gauges', async () => {
+jobs('reasons of refusals, overrun handlers, tables and the figures of the log are gauges', async () => {
   const sdk = openInMemorySdk();
   const telemetry = jobTelemetry(providers(sdk));
   const worker = { liveness: 'alive', running: 1, overrun: 3, credit: 0, slots: 4 };
@@ -135,6 +137,7 @@ jobs('reasons of refusals, overrun handlers and the figures of the log are gauge
       liveBytes: 0,
       keys: 0,
       refusing: [{ code: 'ERR_DISK_LOW' }, { code: 'ERR_QUEUE_FULL' }],
+      tables: { jobs: { used: 7, max: 10 }, keys: { used: 1, max: 5 } },
       log: { bytes: 4_096, replayMs: 1_500, cutBytes: 12, failedSnapshots: 2 },
       workers: [worker, worker],
     }),
@@ -147,6 +150,31 @@ jobs('reasons of refusals, overrun handlers and the figures of the log are gauge
   assert.is(total(points.get('troupe.jobs.log.replay')), 1.5);
   assert.is(total(points.get('troupe.jobs.log.cut_bytes')), 12);
   assert.is(total(points.get('troupe.jobs.snapshot.failed')), 2);
+  assert.is(total(points.get('troupe.jobs.table.used'), { 'troupe.jobs.table': 'jobs' }), 7);
+  assert.is(total(points.get('troupe.jobs.table.max'), { 'troupe.jobs.table': 'keys' }), 5);
+});
+
+jobs('instances of warm runners and attempts that wait for one are gauges by runner', async () => {
+  const sdk = openInMemorySdk();
+  const telemetry = jobTelemetry(providers(sdk));
+  const worker = { liveness: 'alive', running: 1, credit: 0, slots: 4 };
+  const llm = { runner: 'llm', loading: 1, idle: 2, held: 3, waiting: 4 };
+  const ocr = { ...llm, runner: 'ocr', waiting: 0 };
+  telemetry.observeLeader({
+    overview: async () => ({
+      counts: {},
+      delayed: 0,
+      liveBytes: 0,
+      keys: 0,
+      workers: [{ ...worker, runners: [llm, ocr] }, { ...worker, runners: [llm] }, worker],
+    }),
+  });
+  const points = await sdk.metrics();
+  const instances = points.get('troupe.jobs.runner.instances');
+  assert.is(total(instances, { 'troupe.jobs.runner': 'llm', 'troupe.jobs.stage': 'held' }), 6);
+  assert.is(total(instances, { 'troupe.jobs.runner': 'ocr', 'troupe.jobs.stage': 'idle' }), 2);
+  assert.is(total(points.get('troupe.jobs.runner.waiting'), { 'troupe.jobs.runner': 'llm' }), 8);
+  assert.is(total(points.get('troupe.jobs.runner.waiting'), { 'troupe.jobs.runner': 'ocr' }), 0);
 });
 
 jobs('leases and credit are gauges, and a refused submit is counted', async () => {
@@ -194,7 +222,7 @@ jobs('the trace of a job has its submit span and a linked span per attempt', asy
     await work(leader);
   }
   const spans = sdk.spans();
-  const attempts = spans.filter(({ name }) => name === 'process text.fail');
+  const attempts = spans.filter(({ name }) => name === 'deliver text.fail');
   assert.equal(
     attempts.map(({ attributes }) => [attributes['troupe.job.attempt'], attributes['troupe.job.outcome']]),
     [
@@ -205,12 +233,12 @@ jobs('the trace of a job has its submit span and a linked span per attempt', asy
   const submit = sdk.span('send text.fail');
   for (const attempt of attempts) {
     assert.is(traceOf(attempt), traceOf(submit));
-    assert.equal(ancestry(attempt, spans), ['process text.fail', 'send text.fail']);
+    assert.equal(ancestry(attempt, spans), ['deliver text.fail', 'send text.fail']);
     assert.is(attempt.links[0]?.context.spanId, submit.spanContext().spanId);
     assert.is(attempt.status.code, 2);
     assert.is(attempt.attributes['messaging.message.id'], submit.attributes['messaging.message.id']);
   }
-  const done = spans.filter(({ name }) => name === 'process text.shout');
+  const done = spans.filter(({ name }) => name === 'deliver text.shout');
   assert.equal(
     done.map(({ attributes, status }) => [attributes['troupe.job.outcome'], status.code]),
     [
@@ -224,49 +252,54 @@ jobs('the trace of a job has its submit span and a linked span per attempt', asy
 jobs('dispose ends the span of a running attempt', () => {
   const sdk = openInMemorySdk();
   const observed = jobTelemetry(providers(sdk));
-  observed.hooks.observe?.({ kind: 'assigned', job: 7, exec: 'old', attempt: 3, waitedMs: 5 });
+  observed.leader.observe?.({ kind: 'assigned', job: 7, exec: 'old', attempt: 3, waitedMs: 5 });
   observed[Symbol.dispose]();
-  assert.is(sdk.span('process old').attributes['troupe.job.outcome'], 'unknown');
+  assert.is(sdk.span('deliver old').attributes['troupe.job.outcome'], 'unknown');
 });
 
 jobs('tracked attempts and labels are bounded', async () => {
   const sdk = openInMemorySdk();
   const observed = jobTelemetry({ ...providers(sdk), execsMax: 3, trackedJobsMax: 2 });
   for (let job = 1; job <= 200; job += 1) {
-    observed.hooks.observe?.({ kind: 'accepted', job, exec: `exec-${job}` });
-    observed.hooks.observe?.({ kind: 'assigned', job, exec: `exec-${job}`, attempt: 1, waitedMs: 0 });
-    observed.hooks.observe?.({ kind: 'dead', job: job + 1_000, exec: 'exec-1', reason: `because of ${job}` });
-    observed.hooks.observe?.({ kind: 'refused', code: `ERR_${job}` });
-    observed.hooks.observe?.({ kind: 'unknown kind' });
+    observed.leader.observe?.({ kind: 'accepted', job, exec: `exec-${job}` });
+    observed.leader.observe?.({ kind: 'assigned', job, exec: `exec-${job}`, attempt: 1, waitedMs: 0 });
+    observed.leader.observe?.({
+      kind: 'dead',
+      job: job + 1_000,
+      exec: 'exec-1',
+      reason: `because of ${job}`,
+    });
+    observed.leader.observe?.({ kind: 'refused', code: `ERR_${job}` });
+    observed.leader.observe?.({ kind: 'unknown kind' });
   }
   const points = await sdk.metrics();
   assert.is(points.get('messaging.client.sent.messages')?.length, 4);
   assert.is(total(points.get('messaging.client.sent.messages')), 200);
   assert.is(points.get('troupe.jobs.dead')?.length, 1);
   assert.ok((points.get('troupe.jobs.refused')?.length ?? 0) <= 51);
-  assert.is(sdk.spans().filter(({ name }) => name.startsWith('process')).length, 0);
+  assert.is(sdk.spans().filter(({ name }) => name.startsWith('deliver')).length, 0);
   observed[Symbol.dispose]();
-  assert.is(sdk.spans().filter(({ name }) => name.startsWith('process')).length, 2);
+  assert.is(sdk.spans().filter(({ name }) => name.startsWith('deliver')).length, 2);
 });
 
 jobs('with a long queue every attempt is still timed, and has at least a trace of its own', async () => {
   const sdk = openInMemorySdk();
   const observed = jobTelemetry({ ...providers(sdk), trackedJobsMax: 2 });
-  for (let job = 1; job <= 50; job += 1) observed.hooks.observe?.({ kind: 'accepted', job, exec: 'deep' });
+  for (let job = 1; job <= 50; job += 1) observed.leader.observe?.({ kind: 'accepted', job, exec: 'deep' });
   for (let job = 1; job <= 50; job += 1) {
-    observed.hooks.observe?.({ kind: 'assigned', job, exec: 'deep', attempt: 1, waitedMs: 0 });
-    observed.hooks.observe?.({ kind: 'completed', job, exec: 'deep', sinceSubmitMs: 1 });
+    observed.leader.observe?.({ kind: 'assigned', job, exec: 'deep', attempt: 1, waitedMs: 0 });
+    observed.leader.observe?.({ kind: 'completed', job, exec: 'deep', sinceSubmitMs: 1 });
   }
   const points = await sdk.metrics();
   assert.is(total(points.get('messaging.process.duration')), 50);
-  const attempts = sdk.spans().filter(({ name }) => name === 'process deep');
+  const attempts = sdk.spans().filter(({ name }) => name === 'deliver deep');
   assert.is(attempts.length, 50);
   assert.is(attempts.filter(({ links }) => links.length === 1).length, 2);
 });
 
 jobs('without an SDK the hooks are empty, or `required: true` throws', () => {
   const observed = jobTelemetry();
-  assert.equal([observed.hooks, observed.logHooks], [{}, {}]);
+  assert.equal([observed.client, observed.leader, observed.worker, observed.log], [{}, {}, {}, {}]);
   assert.throws(() => jobTelemetry({ required: true }), /ERR_NO_TELEMETRY_SDK|no SDK/);
   assert.throws(() => jobTelemetry({ execsMax: 0 }), /execsMax/);
   assert.throws(() => jobTelemetry({ exeksMax: 1 } as never), /exeksMax/);

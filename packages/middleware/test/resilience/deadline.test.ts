@@ -42,8 +42,7 @@ deadlines('an ask with less time left than `remainingMsMin` is refused', async (
 
 deadlines('a message without a deadline is handled', async () => {
   await using rig = createMiddlewareRig(deadline());
-  rig.ref.tell.work(1);
-  await rig.settle();
+  await rig.tell(rig.ref).work(1);
   assert.equal(rig.ran, [1]);
 });
 

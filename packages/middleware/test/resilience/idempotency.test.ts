@@ -21,15 +21,18 @@ keys('a message with a known key is answered with the earlier reply, without its
       return balance;
     },
   });
-  const replies = Promise.all([
-    rig.ref.ask.work({ id: 'a', cents: 5 }),
-    rig.ref.ask.work({ id: 'a', cents: 5 }),
-    rig.ref.ask.work({ id: 'b', cents: 1 }),
-    rig.ref.ask.work({ cents: 1 }),
-    rig.ref.ask.work({ cents: 1 }),
-  ]);
-  await rig.settle();
-  assert.equal(await replies, [5, 5, 6, 7, 8]);
+  assert.equal(
+    await rig.settle(
+      Promise.all([
+        rig.ref.ask.work({ id: 'a', cents: 5 }),
+        rig.ref.ask.work({ id: 'a', cents: 5 }),
+        rig.ref.ask.work({ id: 'b', cents: 1 }),
+        rig.ref.ask.work({ cents: 1 }),
+        rig.ref.ask.work({ cents: 1 }),
+      ]),
+    ),
+    [5, 5, 6, 7, 8],
+  );
   assert.is(seen.duplicates, 1);
 });
 
@@ -42,12 +45,9 @@ keys('the key of a failed message is forgotten, so that the message can be sent 
       return 'done';
     },
   });
-  rig.ref.tell.work({ id: 'a', cents: 1 });
-  await rig.settle();
+  await rig.tell(rig.ref).work({ id: 'a', cents: 1 });
   broken = false;
-  const asked = rig.ref.ask.work({ id: 'a', cents: 1 });
-  await rig.settle();
-  assert.is(await asked, 'done');
+  assert.is(await rig.ask(rig.ref).work({ id: 'a', cents: 1 }), 'done');
 });
 
 keys('a duplicate waits while another actor handles the first message', async () => {
@@ -78,8 +78,7 @@ keys('remembered keys are bounded by count and by time', async () => {
   );
   assert.is(seen.size, 2);
   await rig.advance(1_001);
-  rig.ref.tell.work({ id: 'a', cents: 1 });
-  await rig.settle();
+  await rig.tell(rig.ref).work({ id: 'a', cents: 1 });
   assert.is(rig.ran.length, 5);
 });
 
@@ -92,14 +91,12 @@ keys(
       (order as Order).id === 'slow' ? new Promise<void>((resolve) => release.push(resolve)) : undefined;
     await using rig = createMiddlewareRig(seen, { handle });
     const sibling = rig.spawn('sibling');
-    rig.ref.tell.work({ id: 'slow', cents: 1 });
-    await rig.settle();
+    await rig.tell(rig.ref).work({ id: 'slow', cents: 1 });
     for (const id of ['a', 'b', 'c']) sibling.tell.work({ id, cents: 1 });
     await rig.settle();
     release[0]?.();
     await rig.settle();
-    rig.ref.tell.work({ id: 'slow', cents: 1 });
-    await rig.settle();
+    await rig.tell(rig.ref).work({ id: 'slow', cents: 1 });
     assert.is(rig.ran.length, 4);
     assert.is(seen.duplicates, 1);
   },
@@ -116,8 +113,7 @@ keys('a duplicate waits at most a minute for the first message', async () => {
     handle: (payload) => ((payload as Order).cents === 1 ? new Promise(() => undefined) : 'second'),
   });
   const other = rig.spawn('other');
-  rig.ref.tell.work({ id: 'a', cents: 1 });
-  await rig.settle();
+  await rig.tell(rig.ref).work({ id: 'a', cents: 1 });
   other.tell.work({ id: 'a', cents: 2 });
   await rig.advance(60_000);
   assert.is(rig.ran.length, 1);

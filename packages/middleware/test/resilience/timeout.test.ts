@@ -32,8 +32,7 @@ timeouts('an asynchronous handler beyond its time limit is aborted and fails', a
 
 timeouts('a handler that settles in time leaves no timer behind', async () => {
   await using rig = createMiddlewareRig(timeout({ withinMs: 3_600_000 }), { handle: async () => undefined });
-  rig.ref.tell.work(1);
-  await rig.settle();
+  await rig.tell(rig.ref).work(1);
   assert.is(rig.system.stats().timers, 0);
 });
 

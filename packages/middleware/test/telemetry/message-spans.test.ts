@@ -313,8 +313,7 @@ tracing(
       await using test = createTestSystem({
         middleware: [telemetry({ ...providers(sdk), producerSpans })],
       });
-      test.system.spawn(Metronome).tell.begin();
-      await test.settle();
+      await test.tell(test.system.spawn(Metronome)).begin();
       await test.advance(35);
       const { spanId } = sdk.span('process metronome.begin').spanContext();
       const name = producerSpans ? 'send metronome.tick' : 'process metronome.tick';
@@ -345,9 +344,7 @@ tracing('the span of a held message ends with an error status when its actor is 
   ledger.tell.note();
   ledger.tell.note();
   await test.settle();
-  const killed = test.system.kill(ledger);
-  await test.settle();
-  await killed;
+  await test.settle(test.system.kill(ledger));
   const span = sdk.span('process ledger.note');
   assert.is(span.attributes['troupe.message.outcome'], 'lost');
   assert.is(span.attributes['error.type'], 'left-over');
@@ -453,8 +450,7 @@ tracing('a message that is never dequeued leaves an ended producer span and no o
   await using rig = createMiddlewareRig(telemetry(providers(sdk)));
   rig.system.suspend(rig.ref);
   rig.ref.tell.work(1);
-  void rig.system.kill(rig.ref);
-  await rig.settle();
+  await rig.settle(rig.system.kill(rig.ref));
   assert.equal(namesOf(sdk.spans()), 'send rigged.work');
 });
 

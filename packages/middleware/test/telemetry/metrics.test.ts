@@ -210,8 +210,7 @@ metrics('every turn records one duration, whether it completed, failed or was su
       if (payload === 'throw') throw new Error('no');
     },
   });
-  rig.ref.tell.work('ok');
-  await rig.settle();
+  await rig.tell(rig.ref).work('ok');
   rig.ref.tell.work('throw');
   await rig.settle();
   rig.ref.tell.work('held');

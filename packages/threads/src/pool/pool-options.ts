@@ -22,7 +22,7 @@ export interface PoolOptions {
   readonly name?: string | undefined;
   /** Threads that stay when they are idle. Default: 0. Threads start with tasks, not with the pool. */
   readonly minThreads?: number | undefined;
-  /** Default: the number of processors. */
+  /** Threads at most. Default: the number of processors. */
   readonly maxThreads?: number | undefined;
   /** Tasks that wait for a thread. Default: 65,536. */
   readonly maxQueue?: number | undefined;

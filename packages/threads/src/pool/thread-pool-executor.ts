@@ -39,6 +39,7 @@ const withinRules = { withinMs: numberAbove(0) };
  * state of the pool is consistent, so that this code may call the pool again.
  */
 export class ThreadPoolExecutor implements AsyncDisposable {
+  /** The first part of the names of its threads. */
   readonly name: string;
   private readonly settings: PoolSettings;
   private readonly ports: PoolPorts;
@@ -72,10 +73,12 @@ export class ThreadPoolExecutor implements AsyncDisposable {
     });
   }
 
+  /** Whether it takes tasks, finishes them or has ended. */
   get state(): PoolState {
     return this.machine.state;
   }
 
+  /** Tasks and threads, now and in all. */
   get counters(): PoolCounters {
     return { ...this.machine.counters, rejected: this.rejected, ranHere: this.ranHere };
   }

@@ -1,3 +1,5 @@
+import { checkOptions, number, type OptionRule, rule, wholeNumber } from '@troupe/core/option-check';
+
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
@@ -124,7 +126,56 @@ const TRUSTED: TransportLimits = Object.freeze({
   submitsBurst: Number.POSITIVE_INFINITY,
 });
 
-/** The limits of a profile, with some of them changed. */
-export function transportLimits(profile: Profile, changes: Partial<TransportLimits> = {}): TransportLimits {
-  return { ...(profile === 'public' ? PUBLIC : TRUSTED), ...changes };
+const count = wholeNumber(1);
+const bytes = wholeNumber(1);
+const ms = number(1, 2 ** 31 - 1);
+const rate = rule('a number above 0, or Infinity', (value) => typeof value === 'number' && value > 0);
+
+const RULES = {
+  handshakePayloadBytesMax: bytes,
+  payloadBytesMax: bytes,
+  minimalPayloadBytesMax: bytes,
+  bodyBytesMax: bytes,
+  chunkBytesMax: bytes,
+  windowBytes: bytes,
+  bodiesMax: count,
+  expandedBytesMax: bytes,
+  gatheredBytesMax: bytes,
+  gatheredBytesPerIdentityMax: bytes,
+  handshakeMs: ms,
+  tlsHandshakeMs: ms,
+  unauthenticatedMax: count,
+  unauthenticatedPerAddressMax: count,
+  connectionsMax: count,
+  connectionsPerIdentityMax: count,
+  authFailuresPerMinuteMax: count,
+  authPenaltyMs: ms,
+  frameMs: ms,
+  frameBytesPerSecondMin: wholeNumber(0),
+  pingMs: ms,
+  deadMs: ms,
+  outboxHighBytes: bytes,
+  outboxBytesMax: bytes,
+  writeMs: ms,
+  closingMs: ms,
+  inFlightMax: count,
+  inFlightBytesMax: bytes,
+  creditMax: count,
+  eventsPerSecondMax: count,
+  submitsPerSecond: rate,
+  submitsBurst: rate,
+} satisfies Record<keyof TransportLimits, OptionRule>;
+
+/**
+ * The limits of a profile, with some of them changed; `option` is their name in errors. An unknown one is
+ * refused: a misspelt limit must not become no limit.
+ */
+export function transportLimits(
+  profile: Profile,
+  changes: Partial<TransportLimits> = {},
+  option = 'limits',
+): TransportLimits {
+  checkOptions(option, changes, RULES);
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return { ...(profile === 'public' ? PUBLIC : TRUSTED), ...Object.fromEntries(given) };
 }

@@ -1,3 +1,4 @@
+import { checkOption, number } from '@troupe/core/option-check';
 import type { Role } from '../access/identity.js';
 import { type Profile, type TransportLimits, transportLimits } from '../access/transport-limits.js';
 import type { CloseReason } from '../connection/close-reason.js';
@@ -6,7 +7,7 @@ import type { ConnectionHandler } from '../connection/connection-handler.js';
 import { type DialerAuth, DialerHandshake } from '../handshake/dialer-handshake.js';
 import type { Clock } from '../net/clock.js';
 import type { Address, DialTls, Net, NetSocket } from '../net/net-interface.js';
-import { REDIAL_BACKOFF, type RedialBackoff, redialDelayMs } from './redial-backoff.js';
+import { type RedialBackoff, redialBackoff, redialDelayMs } from './redial-backoff.js';
 
 export interface DialerOptions {
   /** Sockets: `nodeNet`, or the fake of a test. */
@@ -62,7 +63,8 @@ export class Dialer {
   constructor(options: DialerOptions) {
     this.options = options;
     this.limits = transportLimits(options.profile ?? 'trusted', options.limits);
-    this.backoff = { ...REDIAL_BACKOFF, ...options.backoff };
+    this.backoff = redialBackoff(options.backoff);
+    checkOption('connectMs', options.connectMs ?? CONNECT_MS, number(1, 2 ** 31 - 1));
     this.dial();
   }
 
@@ -113,7 +115,6 @@ export class Dialer {
       limits: this.limits,
       side: 'dialer',
       handshake,
-      checkFrame: null,
       onReady: (connection) => {
         this.readyAt = clock.now();
         return this.options.onConnection(connection);

@@ -1,3 +1,5 @@
+import { checkOptions, number } from '@troupe/core/option-check';
+
 /** The delays between dial attempts: exponential, with jitter. */
 export interface RedialBackoff {
   /** The delay after the first failure; it doubles with each one. */
@@ -12,12 +14,20 @@ export interface RedialBackoff {
   readonly stableMs: number;
 }
 
-export const REDIAL_BACKOFF: RedialBackoff = Object.freeze({
+const REDIAL_BACKOFF: RedialBackoff = Object.freeze({
   fromMs: 500,
   toMs: 30_000,
   jitter: 0.2,
   stableMs: 10_000,
 });
+
+const RULES = { fromMs: number(1), toMs: number(1), jitter: number(0, 1), stableMs: number(0) };
+
+/** The delays, where not all are given. */
+export function redialBackoff(changes: Partial<RedialBackoff> = {}): RedialBackoff {
+  checkOptions('backoff', changes, RULES);
+  return { ...REDIAL_BACKOFF, ...changes };
+}
 
 /** `failures` counts from 1; `random` is from 0 up to 1. */
 export function redialDelayMs(backoff: RedialBackoff, failures: number, random: number): number {

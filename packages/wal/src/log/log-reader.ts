@@ -7,6 +7,7 @@ import type { WalHost } from '../host/wal-host.js';
 import { yieldToLoop } from '../host/yield-to-loop.js';
 import type { ManifestFile } from '../manifest/manifest-file.js';
 import { manifestForReaders } from '../manifest/manifest-for-readers.js';
+import { integer } from '../option-check.js';
 import { replaySegments } from '../recovery/replay-segments.js';
 import { restoreSnapshot } from '../snapshot/build-snapshot.js';
 import type { Fold } from '../snapshot/state-fold.js';
@@ -46,8 +47,8 @@ export class LogReader {
   }
 
   *replay(range: ReplayRange, visit: RecordVisitor): Coroutine<void> {
-    const from = range.from ?? (this.snapshot?.lsn ?? this.firstLsn - 1) + 1;
-    const to = Math.min(range.to ?? this.durableLsn, this.durableLsn);
+    const from = integer('from', range.from ?? (this.snapshot?.lsn ?? this.firstLsn - 1) + 1, 0);
+    const to = Math.min(integer('to', range.to ?? this.durableLsn, 0), this.durableLsn);
     const manifest = manifestForReaders(this.manifestFile.manifest, this.committer);
     yield* replaySegments(this.storage, manifest, { from, to }, visit, this.pause);
   }

@@ -14,6 +14,7 @@ import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import { type ScrubReport, scrub } from '../maintenance/scrub.js';
 import { droppedFiles, trimLimit, withoutSegments } from '../manifest/retention.js';
+import { integer } from '../option-check.js';
 import type { OpenedStore } from '../recovery/open-store.js';
 import type { Fold } from '../snapshot/state-fold.js';
 import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
@@ -37,7 +38,7 @@ import type { LogSettings } from './wal-options.js';
 import type { WalStatus } from './wal-status.js';
 
 export interface AppendOptions {
-  /** The application's record type, 0 to 255. Default 0. */
+  /** The application's record type. Default 0. */
   readonly type?: number | undefined;
   /** A payload already stored with `putBlob`. */
   readonly blob?: BlobRef | undefined;
@@ -121,6 +122,7 @@ export class Log {
     return this.reader.snapshot;
   }
 
+  /** Payloads above this become blobs. */
   get inlineBytesMax(): number {
     return this.settings.inlineBytesMax;
   }
@@ -134,7 +136,7 @@ export class Log {
     if (payload.length > this.settings.inlineBytesMax) {
       throw new WalRecordTooLargeError(payload.length, this.settings.inlineBytesMax);
     }
-    const lsn = this.committer.append(payload, options.type ?? 0, options.blob, done);
+    const lsn = this.committer.append(payload, recordTypeOf(options), options.blob, done);
     if (lsn === FULL) return FULL;
     if (options.blob !== undefined) this.blobs.references.addRecord(options.blob, lsn);
     this.engine.commitLoop.scheduleFlush();
@@ -151,7 +153,7 @@ export class Log {
     const encoded = this.committer.encodedMax(payloads);
     const bytesMax = this.settings.batchBytesMax - BATCH_HEADER_BYTES - BATCH_TRAILER_BYTES;
     if (encoded > bytesMax || payloads.length === 0) throw new WalRecordTooLargeError(encoded, bytesMax);
-    const lsn = this.committer.appendAll(payloads, options.type ?? 0, done);
+    const lsn = this.committer.appendAll(payloads, recordTypeOf(options), done);
     if (lsn !== FULL) this.engine.commitLoop.scheduleFlush();
     return lsn;
   }
@@ -364,4 +366,8 @@ export class Log {
     for (const callbacks of this.committer.pendingCallbacks()) callbacks.invokeAll(error, () => undefined);
     this.notifyBufferSpace();
   }
+}
+
+function recordTypeOf({ type = 0 }: AppendOptions): number {
+  return integer('type', type, 0, 255);
 }

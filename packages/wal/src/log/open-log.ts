@@ -3,11 +3,21 @@
 import { BlobStore } from '../blob/blob-store.js';
 import { codecOf } from '../codec/codec-lookup.js';
 import { RecordFormatError } from '../codec/record-codec.js';
+import { assertContentReadable } from '../format/content-format.js';
+import { decodeStoreIdentity } from '../format/store-identity.js';
 import { openStore } from '../recovery/open-store.js';
 import type { ScannedBatch } from '../recovery/scan-segment.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
+import { readFile } from '../storage/file-operations.js';
 import type { Callback } from '../storage/storage.js';
-import { errnoOf, WalDiskFullError, WalError, WalIoError, WalNetworkError } from '../wal-error.js';
+import {
+  errnoOf,
+  WalCorruptError,
+  WalDiskFullError,
+  WalError,
+  WalIoError,
+  WalNetworkError,
+} from '../wal-error.js';
 import { Log } from './log.js';
 import { type LogSettings, readOptions, type WalOptions } from './wal-options.js';
 
@@ -35,6 +45,7 @@ function openingError(error: Error, { firstSegmentBytes }: LogSettings): WalErro
 
 function* open(settings: LogSettings): Coroutine<Log> {
   const { storage, host } = settings;
+  yield* checkVersions(settings);
   const lockProblem = yield* call<string | undefined>((done) => storage.lock(done));
   try {
     if (lockProblem !== undefined) settings.onEvent({ kind: 'lock-unavailable', reason: lockProblem });
@@ -43,7 +54,11 @@ function* open(settings: LogSettings): Coroutine<Log> {
     const blobs = new BlobStore(storage, host, nonce);
     const hasBlobs = yield* removeTempBlobs(settings);
     const onBatch = hasBlobs ? (batch: ScannedBatch) => addBlobReferences(batch, blobs) : () => undefined;
-    const store = yield* openStore(storage, host, { segmentBytes: settings.firstSegmentBytes, onBatch });
+    const store = yield* openStore(storage, host, {
+      segmentBytes: settings.firstSegmentBytes,
+      content: settings.content,
+      onBatch,
+    });
     return new Log(settings, store, blobs);
   } catch (error) {
     yield* call<void>((done) => storage.unlock(done));
@@ -51,10 +66,25 @@ function* open(settings: LogSettings): Coroutine<Log> {
   }
 }
 
-function* checkFileSystem({ storage, allowNetworkFs }: LogSettings): Coroutine<void> {
-  if (allowNetworkFs) return;
-  const name = yield* call<string | undefined>((done) => storage.networkFileSystem(done));
-  if (name !== undefined) throw new WalNetworkError(name);
+/**
+ * Before the lock, so that a directory of another version stays byte for byte as it is. A damaged STORE and a
+ * directory that cannot be used are reported by the steps that follow, which look again.
+ */
+function* checkVersions({ storage, content }: LogSettings): Coroutine<void> {
+  try {
+    const bytes = yield* call<number | undefined>((done) => storage.size('STORE', done));
+    if (bytes === undefined) return;
+    assertContentReadable(decodeStoreIdentity(yield* readFile(storage, 'STORE')).content, content);
+  } catch (error) {
+    if (error instanceof WalError && !(error instanceof WalCorruptError)) throw error;
+  }
+}
+
+function* checkFileSystem({ storage, allowNetworkFs, onEvent }: LogSettings): Coroutine<void> {
+  const fileSystem = yield* call<string | undefined>((done) => storage.networkFileSystem(done));
+  if (fileSystem === undefined) return;
+  if (!allowNetworkFs) throw new WalNetworkError(fileSystem);
+  onEvent({ kind: 'network-file-system', fileSystem });
 }
 
 /** Removes the unfinished blobs of a dead process. True if there are others. */

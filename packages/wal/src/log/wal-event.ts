@@ -6,6 +6,8 @@ export type WalEvent =
   | { readonly kind: 'torn-tail'; readonly file: string; readonly offset: number; readonly bytes: number }
   /** The kernel's lock on the directory is not held: only LOCK and the epoch keep a second process out. */
   | { readonly kind: 'lock-unavailable'; readonly reason: string }
+  /** The directory is on a network file system, which was allowed. */
+  | { readonly kind: 'network-file-system'; readonly fileSystem: string }
   /** The newest snapshot could not be read, so that an older one was taken. */
   | { readonly kind: 'snapshot-fallback'; readonly reason: string }
   /** A write took `ms` until now and has not ended. */

@@ -1,9 +1,10 @@
-import { checkOption, type OptionProblem, wholeNumber } from '@troupe/core/option-check';
 import type { CodecName } from '../codec/codec-lookup.js';
 import { BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
+import type { ContentFormat } from '../format/content-format.js';
 import { PAGE_BYTES, padToPage } from '../format/page-padding.js';
 import { nodeWalHost } from '../host/node-wal-host.js';
 import type { WalHost } from '../host/wal-host.js';
+import { integer, wordOf } from '../option-check.js';
 import type { SnapshotBuilder } from '../snapshot/snapshot-builder.js';
 import type { FoldModule } from '../snapshot/state-fold.js';
 import { nodeStorage } from '../storage/node-storage.js';
@@ -20,11 +21,19 @@ export interface WalOptions {
   readonly host?: WalHost | undefined;
   /** Codec for new records; both are always readable. Default 'binary'. */
   readonly codec?: CodecName | undefined;
-  /** Default 64 MiB. Rounded up to whole pages. */
+  /**
+   * The format of the records' content. A log with a newer one is refused before anything is changed; a lower
+   * minor is raised. Default: none, and any log opens.
+   */
+  readonly content?: ContentFormat | undefined;
+  /** The size of a segment, rounded up to whole pages. Default 64 MiB. */
   readonly segmentBytes?: number | undefined;
   /** The first segment after an open is smaller, which is faster. Default 4 MiB, at most `segmentBytes`. */
   readonly firstSegmentBytes?: number | undefined;
-  /** Most bytes in one batch and so waiting for the disk; beyond it `append` returns FULL. Default 16 MiB. */
+  /**
+   * Most bytes in one batch and so waiting for the disk; beyond it `append` returns FULL. Default: what a
+   * segment holds, at most 16 MiB.
+   */
   readonly batchBytesMax?: number | undefined;
   /** Payloads above this become blobs. Default 1 MiB. */
   readonly inlineBytesMax?: number | undefined;
@@ -68,6 +77,7 @@ export interface LogSettings {
   readonly host: WalHost;
   readonly exit: (code: number) => void;
   readonly codec: CodecName;
+  readonly content: ContentFormat | undefined;
   readonly segmentBytes: number;
   readonly firstSegmentBytes: number;
   readonly batchBytesMax: number;
@@ -121,7 +131,8 @@ export function readOptions(options: WalOptions): LogSettings {
     storage,
     host,
     exit: (code) => (host.exit === undefined ? nodeWalHost.exit(code) : host.exit(code)),
-    codec: options.codec ?? 'binary',
+    codec: wordOf('codec', options.codec ?? 'binary', ['binary', 'jsonl']),
+    content: options.content,
     segmentBytes,
     firstSegmentBytes,
     batchBytesMax,
@@ -145,12 +156,4 @@ export function readOptions(options: WalOptions): LogSettings {
 
 function pages(option: string, value: number, min: number, max: number): number {
   return padToPage(integer(option, value, min, max));
-}
-
-function integer(option: string, value: number, min: number, max?: number): number {
-  return checkOption(option, value, wholeNumber(min, max), optionError);
-}
-
-function optionError({ option, value, problem }: OptionProblem): WalOptionError {
-  return new WalOptionError(option, value, problem);
 }

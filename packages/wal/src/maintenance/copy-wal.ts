@@ -10,6 +10,7 @@ import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName } from '../format/segment-header.js';
 import { snapshotName } from '../format/snapshot-file.js';
 import { encodeMarkFile, readMark } from '../mark/mark-file.js';
+import { integer } from '../option-check.js';
 import { type Coroutine, call, promiseOf, runCoroutine } from '../storage/coroutine.js';
 import { createFile, readFile, removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import { storageOf } from '../storage/node-storage.js';
@@ -32,6 +33,7 @@ export interface CopyOptions {
 
 const TRIES_MAX = 20;
 const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES_MAX = 1024 * CHUNK_BYTES;
 /** Version of a file that is copied again in every try. */
 const GROWING = 'growing';
 
@@ -71,7 +73,7 @@ class CopyTask {
   constructor(from: Storage, to: Storage, { chunkBytes = CHUNK_BYTES, onFile }: CopyOptions) {
     this.from = from;
     this.to = to;
-    this.chunk = Buffer.allocUnsafe(chunkBytes);
+    this.chunk = Buffer.allocUnsafe(integer('chunkBytes', chunkBytes, 1, CHUNK_BYTES_MAX));
     this.onFile = onFile;
   }
 

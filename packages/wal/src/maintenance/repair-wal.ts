@@ -12,6 +12,7 @@ import {
   ORIGIN,
   type Position,
 } from '../format/batch.js';
+import type { ContentFormat } from '../format/content-format.js';
 import {
   decodeManifest,
   encodeManifest,
@@ -23,7 +24,7 @@ import {
 import { type MarkRecord, NO_MARK } from '../format/mark-record.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
-import { decodeStoreIdentity, encodeStoreIdentity } from '../format/store-identity.js';
+import { decodeStoreIdentity, encodeStoreIdentity, type StoreIdentity } from '../format/store-identity.js';
 import { nodeWalHost } from '../host/node-wal-host.js';
 import type { WalHost } from '../host/wal-host.js';
 import { encodeMarkFile, readMark } from '../mark/mark-file.js';
@@ -56,6 +57,8 @@ export interface RepairOptions {
   readonly acceptLoss: boolean;
   /** Clock, timers and exit. Default: this Node process. */
   readonly host?: WalHost | undefined;
+  /** The format of the content, for a log whose STORE cannot be read. Default: none. */
+  readonly content?: ContentFormat | undefined;
 }
 
 /** Rewrites a damaged log without the records that cannot be read. */
@@ -66,17 +69,21 @@ export function repairWal(dir: string | Storage, options: RepairOptions): Promis
 export function* repair(storage: Storage, options: RepairOptions): Coroutine<RepairReport> {
   yield* call<string | undefined>((done) => storage.lock(done));
   try {
-    return yield* repairLocked(storage, options.host ?? nodeWalHost, options.acceptLoss);
+    return yield* repairLocked(storage, options.host ?? nodeWalHost, options);
   } finally {
     yield* call<void>((done) => storage.unlock(done));
   }
 }
 
-function* repairLocked(storage: Storage, host: WalHost, acceptLoss: boolean): Coroutine<RepairReport> {
+function* repairLocked(
+  storage: Storage,
+  host: WalHost,
+  { acceptLoss, content }: RepairOptions,
+): Coroutine<RepairReport> {
   const names = yield* call<string[]>((done) => storage.list('.', done));
   const fence = acceptLoss ? yield* claimFirstEpoch(storage, host, 0) : undefined;
   try {
-    return yield* repairOwned(storage, host, names, fence);
+    return yield* repairOwned(storage, host, names, { fence, content });
   } finally {
     if (fence !== undefined) yield* call<void>((done) => storage.close(fence.file, done));
   }
@@ -87,9 +94,10 @@ function* repairOwned(
   storage: Storage,
   host: WalHost,
   names: readonly string[],
-  fence: EpochFence | undefined,
+  { fence, content }: { readonly fence: EpochFence | undefined; readonly content: ContentFormat | undefined },
 ): Coroutine<RepairReport> {
-  const old = yield* readOrRebuildManifest(storage, names);
+  const store = yield* readable(storage, 'STORE', decodeStoreIdentity);
+  const old = yield* readOrRebuildManifest(storage, names, store);
   const mark = (yield* readableMark(storage)) ?? NO_MARK;
   const { batches, damagedFiles } = yield* salvageBatches(storage, old.segments);
   const snapshots = yield* usableSnapshots(storage, old);
@@ -118,16 +126,26 @@ function* repairOwned(
     snapshots,
     losses: [...old.losses, ...plan.lost],
   };
-  yield* fence.replaceFile('STORE', encodeStoreIdentity(old.storeId, host.wallNow()));
+  yield* fence.replaceFile(
+    'STORE',
+    encodeStoreIdentity({
+      storeId: old.storeId,
+      createdAt: host.wallNow(),
+      content: store === undefined ? content : store.content,
+    }),
+  );
   yield* fence.replaceFile('MARK', encodeMarkFile(NO_MARK));
   yield* fence.replaceFile('CURRENT', encodeManifest(manifest));
   return { ...report, applied: true };
 }
 
 /** CURRENT if it can be read, else a manifest built from the headers of the segments. */
-function* readOrRebuildManifest(storage: Storage, names: readonly string[]): Coroutine<Manifest> {
+function* readOrRebuildManifest(
+  storage: Storage,
+  names: readonly string[],
+  store: StoreIdentity | undefined,
+): Coroutine<Manifest> {
   const { storeId, entries } = yield* segmentsByHeader(storage, names);
-  const store = yield* readable(storage, 'STORE', decodeStoreIdentity);
   const manifest = yield* readable(storage, 'CURRENT', decodeManifest);
   if (manifest !== undefined) return manifest;
   const known = storeId ?? store?.storeId;

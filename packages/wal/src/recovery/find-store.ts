@@ -13,7 +13,7 @@ import {
   segmentName,
   segmentSeqOf,
 } from '../format/segment-header.js';
-import { decodeStoreIdentity } from '../format/store-identity.js';
+import { decodeStoreIdentity, type StoreIdentity } from '../format/store-identity.js';
 import { readMark } from '../mark/mark-file.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
@@ -84,14 +84,18 @@ function* withUnlistedCopy(
 }
 
 export function* readManifest(storage: Storage): Coroutine<Manifest> {
-  yield* syncNamed(storage, 'STORE');
+  const store = yield* readStoreIdentity(storage);
   yield* syncNamed(storage, 'CURRENT');
-  const store = decodeStoreIdentity(yield* readFile(storage, 'STORE'));
   const manifest = decodeManifest(yield* readFile(storage, 'CURRENT'));
   if (manifest.storeId !== store.storeId) {
     throw new WalCorruptError({ file: 'CURRENT', offset: 0, reason: 'it belongs to another store' });
   }
   return manifest;
+}
+
+export function* readStoreIdentity(storage: Storage): Coroutine<StoreIdentity> {
+  yield* syncNamed(storage, 'STORE');
+  return decodeStoreIdentity(yield* readFile(storage, 'STORE'));
 }
 
 /** Files are synced before they are read: content that is only in the page cache is not durable. */

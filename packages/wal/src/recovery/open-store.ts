@@ -5,6 +5,7 @@
 import { claimEpoch, claimFirstEpoch } from '../fencing/claim-epoch.js';
 import type { EpochFence } from '../fencing/epoch-fence.js';
 import { closeBatch, crcSeed, FLAG_LINK, ORIGIN, type Position } from '../format/batch.js';
+import { assertContentReadable, type ContentFormat, raisedContent } from '../format/content-format.js';
 import { encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
 import { type MarkRecord, NO_MARK } from '../format/mark-record.js';
 import { PAGE_BYTES } from '../format/page-padding.js';
@@ -17,7 +18,13 @@ import { type Coroutine, call } from '../storage/coroutine.js';
 import { createFile, readAt, removeIfThere } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalFencedError, WalLockedError } from '../wal-error.js';
-import { assertNeverCompleted, type FoundStore, findStore, readManifest } from './find-store.js';
+import {
+  assertNeverCompleted,
+  type FoundStore,
+  findStore,
+  readManifest,
+  readStoreIdentity,
+} from './find-store.js';
 import type { LogEnd, TornTail } from './scan-log.js';
 import { readBatchBody, type ScannedBatch } from './scan-segment.js';
 import { sealSegments } from './seal-segments.js';
@@ -25,6 +32,8 @@ import { sealSegments } from './seal-segments.js';
 export interface OpenStoreOptions {
   /** Size of the first segment of this process. */
   readonly segmentBytes: number;
+  /** The format of the content that this process reads and writes. */
+  readonly content: ContentFormat | undefined;
   readonly onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void;
 }
 
@@ -44,13 +53,13 @@ export function* openStore(
   host: WalHost,
   options: OpenStoreOptions,
 ): Coroutine<OpenedStore> {
-  const fence = yield* claim(storage, host);
+  const fence = yield* claim(storage, host, options.content);
   try {
     const found = yield* findStore(storage, options.onBatch, fence.epoch);
-    if (found === undefined) return yield* createStore(storage, host, fence, options.segmentBytes);
+    if (found === undefined) return yield* createStore(storage, host, fence, options);
     if (found.manifest.epoch >= fence.epoch)
       throw new WalLockedError('a process that started at the same moment');
-    return yield* recoverStore(storage, host, fence, found, options.segmentBytes);
+    return yield* recoverStore(storage, host, fence, found, options);
   } catch (error) {
     // A later opening changes the files that this one reads: its presence is the reason, not the damage seen.
     const fenced = fence.problem();
@@ -59,11 +68,12 @@ export function* openStore(
   }
 }
 
-/** The version is checked before the first change. */
-function* claim(storage: Storage, host: WalHost): Coroutine<EpochFence> {
+/** The versions of the log and of its content are checked before the first change. */
+function* claim(storage: Storage, host: WalHost, content: ContentFormat | undefined): Coroutine<EpochFence> {
   const names = yield* call<string[]>((done) => storage.list('.', done));
   if (names.includes('CURRENT')) {
     const { epoch } = yield* readManifest(storage);
+    assertContentReadable((yield* readStoreIdentity(storage)).content, content);
     return yield* claimEpoch(storage, host, epoch);
   }
   try {
@@ -72,7 +82,7 @@ function* claim(storage: Storage, host: WalHost): Coroutine<EpochFence> {
     const bytes = yield* call<number | undefined>((done) => storage.size('CURRENT', done));
     if (bytes === undefined) throw error;
     // Not missing: another process has made the log since the names were read.
-    return yield* claim(storage, host);
+    return yield* claim(storage, host, content);
   }
   return yield* claimFirstEpoch(storage, host, 0);
 }
@@ -81,13 +91,13 @@ function* createStore(
   storage: Storage,
   host: WalHost,
   fence: EpochFence,
-  segmentBytes: number,
+  { segmentBytes, content }: OpenStoreOptions,
 ): Coroutine<OpenedStore> {
   const names = yield* call<string[]>((done) => storage.list('.', done));
   const storeId = Buffer.from(Array.from({ length: 16 }, () => Math.floor(host.random() * 256))).toString(
     'hex',
   );
-  yield* fence.replaceFile('STORE', encodeStoreIdentity(storeId, host.wallNow()));
+  yield* fence.replaceFile('STORE', encodeStoreIdentity({ storeId, createdAt: host.wallNow(), content }));
   for (const directory of ['blobs', 'quarantine']) {
     yield* call<void>((done) => storage.mkdir(directory, done));
   }
@@ -112,7 +122,7 @@ function* recoverStore(
   host: WalHost,
   fence: EpochFence,
   found: FoundStore,
-  segmentBytes: number,
+  { segmentBytes, content }: OpenStoreOptions,
 ): Coroutine<OpenedStore> {
   const { manifest: old, end } = found;
   if (end.torn !== undefined) yield* quarantine(storage, old.epoch, end.torn);
@@ -141,6 +151,7 @@ function* recoverStore(
     after = closeBatch(batch, bodyLen, fields, crcSeed(entry));
   }
   yield* prepareSegment(storage, old.storeId, entry, { batches: batch, fence });
+  yield* raiseContent(storage, fence, content);
   const opened = yield* publishAndClean(storage, fence, manifest, {
     names: found.names,
     position: after,
@@ -148,6 +159,14 @@ function* recoverStore(
     mark: found.mark,
   });
   return { ...opened, torn: end.torn, snapshotFallback: found.snapshotFallback };
+}
+
+/** Before the first record of this process, so that an earlier version never opens a log that has one. */
+function* raiseContent(storage: Storage, fence: EpochFence, own: ContentFormat | undefined): Coroutine<void> {
+  const store = yield* readStoreIdentity(storage);
+  const content = raisedContent(store.content, own);
+  if (content !== store.content)
+    yield* fence.replaceFile('STORE', encodeStoreIdentity({ ...store, content }));
 }
 
 interface PossiblyUnsyncedBatch {

@@ -73,7 +73,8 @@ export function nodeStorage(directory: string): Storage {
 
     size(name, done) {
       fs.stat(path(name), (error, stats) => {
-        if (error?.code === 'ENOENT') done(null, undefined);
+        // ENOTDIR: a part of the path is a file; the step that creates the directory reports it.
+        if (error?.code === 'ENOENT' || error?.code === 'ENOTDIR') done(null, undefined);
         else done(error, error === null ? stats.size : undefined);
       });
     },

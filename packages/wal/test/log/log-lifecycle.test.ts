@@ -81,7 +81,9 @@ lifecycle('a directory on a network file system is refused (exit 73) unless it i
   assert.instance(refused, WalNetworkError);
   assert.is((refused as WalNetworkError).exitCode, 73);
   assert.match((refused as Error).message, /nfs/);
+  assert.equal(harness.events, []);
   harness.open({ allowNetworkFs: true });
+  assert.equal(harness.events, [{ kind: 'network-file-system', fileSystem: 'nfs' }]);
 });
 
 lifecycle(
@@ -286,6 +288,28 @@ lifecycle('an invalid option is refused with its name', () => {
     });
   }
   openLog({}, (error) => assert.instance(error, WalOptionError));
+});
+
+lifecycle('record types and ranges outside of their bounds are refused', () => {
+  const harness = new LogHarness();
+  const log = harness.open();
+  for (const type of [-1, 256, 1.5])
+    assert.throws(
+      () => log.append(Buffer.from('x'), undefined, { type }),
+      (error: unknown) => error instanceof WalOptionError && error.message.includes('type'),
+    );
+  for (const range of [{ from: -1 }, { to: Number.NaN }]) {
+    let refused: Error | null | undefined;
+    log.replay(
+      range,
+      () => undefined,
+      (error) => {
+        refused = error;
+      },
+    );
+    harness.settle();
+    assert.instance(refused, WalOptionError);
+  }
 });
 
 lifecycle.run();

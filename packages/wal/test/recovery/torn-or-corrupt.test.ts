@@ -78,7 +78,7 @@ function open(
     ...change,
   };
   const files = new Map<string, Buffer>([
-    ['STORE', encodeStoreIdentity(STORE_ID, 0)],
+    ['STORE', encodeStoreIdentity({ storeId: STORE_ID, createdAt: 0 })],
     ['CURRENT', encodeManifest(manifest)],
     ['EPOCH', encodeEpochFile(manifest.epoch + 1)],
     ['MARK', encodeMarkFile(mark)],

@@ -27,7 +27,7 @@ export class StreamReaders {
   }
 
   consumed(position: StreamConsumed): void {
-    if (this.readers.has(position.reader)) this.write({ kind: 'stream_consumed', ...position });
+    if (this.readers.has(position.reader)) this.write({ kind: 'stream_consumed', items: [position] });
   }
 
   stop(reader: number): void {
@@ -56,7 +56,10 @@ export class StreamReaders {
   private request(request: ReadStream): void {
     if (this.canStream) return this.write({ kind: 'read_stream', ...request });
     const problem = 'the leader is of a version without streams';
-    this.received({ reader: request.reader, items: [{ kind: 'refused', problem }] });
+    this.received({
+      reader: request.reader,
+      items: [{ kind: 'refused', status: 'FAILED_PRECONDITION', problem }],
+    });
   }
 }
 
@@ -64,7 +67,7 @@ export class StreamReaders {
 function behind(item: StreamItem, known: StreamPosition): StreamPosition {
   switch (item.kind) {
     case 'data':
-      return { attempt: item.attempt, offset: item.offset + 1 };
+      return { attempt: item.attempt, offset: item.first + item.chunks.length };
     case 'reset':
       return { attempt: item.attempt, offset: 0 };
     case 'gap':

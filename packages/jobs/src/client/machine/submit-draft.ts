@@ -27,6 +27,7 @@ export function emptyDraft(
     key: '',
     delayMs: 0,
     wantsOutcome,
+    trace: undefined,
     call,
     isAnswered: false,
     batch,
@@ -34,5 +35,13 @@ export function emptyDraft(
 }
 
 export function emptyItem(): ItemDraft {
-  return { seq: 0, ref: 0, payload: EMPTY_PAYLOAD, key: '', delayMs: 0, wantsOutcome: false };
+  return {
+    seq: 0,
+    ref: 0,
+    payload: EMPTY_PAYLOAD,
+    key: '',
+    delayMs: 0,
+    wantsOutcome: false,
+    trace: undefined,
+  };
 }

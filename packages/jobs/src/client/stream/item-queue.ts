@@ -1,4 +1,4 @@
-// Hot path: `next` runs once per chunk.
+// Hot path: `take` runs once per run of chunks, `consumed` once per chunk.
 import { Ring } from '../../collections/ring.js';
 import type { StreamConsumed, StreamItem } from '../../protocol/stream-messages.js';
 
@@ -31,24 +31,31 @@ export class ItemQueue {
     this.wake();
   }
 
-  async next(): Promise<StreamItem> {
-    for (;;) {
-      const item = this.items.shift();
-      if (item !== undefined) return this.consumed(item);
-      if (this.failure !== undefined) throw this.failure;
-      await new Promise<void>((resolve) => {
-        this.waiting = { resolve };
-      });
-    }
+  /** The caller wants no more: the items that are here are dropped. */
+  abort(error: Error): void {
+    while (this.items.shift() !== undefined);
+    this.fail(error);
   }
 
-  private consumed(item: StreamItem): StreamItem {
-    if (item.kind !== 'data') return item;
-    this.unreportedBytes += item.chunk.length;
-    if (this.unreportedBytes < READER_WINDOW_BYTES / 4) return item;
-    this.unreportedBytes = 0;
-    this.onConsumed({ reader: this.reader, attempt: item.attempt, offset: item.offset + 1 });
+  /** Undefined: nothing yet. Throws once it has failed and its items are taken. */
+  take(): StreamItem | undefined {
+    const item = this.items.shift();
+    if (item === undefined && this.failure !== undefined) throw this.failure;
     return item;
+  }
+
+  changed(): Promise<void> {
+    return new Promise<void>((resolve) => {
+      this.waiting = { resolve };
+    });
+  }
+
+  /** A chunk was given to the caller. */
+  consumed(bytes: number, attempt: number, offset: number): void {
+    this.unreportedBytes += bytes;
+    if (this.unreportedBytes < READER_WINDOW_BYTES / 4) return;
+    this.unreportedBytes = 0;
+    this.onConsumed({ reader: this.reader, attempt, offset: offset + 1 });
   }
 
   private wake(): void {

@@ -1,17 +1,18 @@
-// Hot path: the loops run once per chunk.
+// Hot path: `chunk` runs once per chunk.
 import type { JobChunk, JobDefinition, JobOutput } from '../../job/define-job.js';
-import { payloadValue } from '../../job/payload.js';
-import { validateBySchema } from '../../job/validate-by-schema.js';
+import type { Trailer } from '../../job/trailer.js';
 import {
+  JobCancelledError,
+  JobFailedError,
   type JobFailure,
   JobUnknownError,
   StreamGapError,
-  StreamRefusedError,
   StreamResetError,
 } from '../../jobs-error.js';
 import type { JobOutcome } from '../../protocol/client-messages.js';
-import type { StreamItem, StreamPosition } from '../../protocol/stream-messages.js';
+import type { StreamPosition } from '../../protocol/stream-messages.js';
 import { outputOf } from '../output-of-outcome.js';
+import { ItemIterator, type StreamEvent } from './item-iterator.js';
 import type { OpenReader } from './reader-table.js';
 
 /** How a job ended, as the last item of its stream. */
@@ -21,6 +22,8 @@ export interface JobStreamEnd {
   /** Why it is dead, or why it was cancelled. */
   readonly reason: string;
   readonly failure: JobFailure | undefined;
+  /** The values that its handler has set by `trailer`. */
+  readonly metadata: Trailer;
 }
 
 /** One item of `job.items()`: `data* → finalCollected? → end`, with `reset` and `gap` where they happen. */
@@ -33,7 +36,10 @@ export type JobItem<D extends JobDefinition> =
     }
   /** Another attempt has begun: chunks of earlier ones are void, and none of them follows. */
   | { readonly kind: 'reset'; readonly attempt: number }
-  /** Chunks `from` up to, not including, `to` cannot be replayed; undefined: their number is lost. */
+  /**
+   * Chunks `from` up to, not including, `to` cannot be replayed. Undefined: their number is lost, because
+   * leader and worker have both ended.
+   */
   | {
       readonly kind: 'gap';
       readonly attempt: number;
@@ -58,74 +64,92 @@ export interface ChunksOptions extends ItemsOptions {
   readonly onGap?: 'error' | 'follow' | undefined;
 }
 
-interface ReadJob<D extends JobDefinition> {
+/** The job of a reader, as its handle knows it. */
+export interface ReadJob<D extends JobDefinition> {
   readonly definition: D;
   readonly id: string;
   readonly idOf: (job: number) => string;
 }
 
-/** Every item of a stream up to its end. */
-export async function* jobItems<D extends JobDefinition>(
-  job: ReadJob<D>,
-  { items, stop }: OpenReader,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<JobItem<D>, void, void> {
-  const abort = (): void => items.fail(signal?.reason as Error);
-  signal?.addEventListener('abort', abort, { once: true });
-  if (signal?.aborted === true) abort();
-  try {
-    for (;;) {
-      const item = await items.next();
-      if (item.kind === 'refused') throw new StreamRefusedError(job.id, item.problem);
-      if (item.kind === 'end') return yield* endItems(job, item);
-      yield item.kind === 'data' ? await dataItem(job.definition, item) : item;
+/** Every item of a stream. */
+export class JobItems<D extends JobDefinition> extends ItemIterator<D, JobItem<D>> {
+  private readonly job: ReadJob<D>;
+  private last: JobStreamEnd | undefined = undefined;
+
+  constructor(job: ReadJob<D>, open: () => OpenReader, signal: AbortSignal | undefined) {
+    super(job.definition, job.id, open, signal);
+    this.job = job;
+  }
+
+  override next(): Promise<IteratorResult<JobItem<D>, void>> {
+    const { last } = this;
+    if (last === undefined) return super.next();
+    this.last = undefined;
+    return Promise.resolve({ done: false, value: last });
+  }
+
+  protected override chunk(chunk: JobChunk<D>, attempt: number, offset: number): JobItem<D> {
+    return { kind: 'data', attempt, offset, chunk };
+  }
+
+  protected override event(event: StreamEvent): JobItem<D> | Promise<JobItem<D>> {
+    return event.kind === 'end' ? this.end(event) : event;
+  }
+
+  /** The end behind the collected output is the item of the next call. */
+  private async end({ streaming, outcome }: StreamEvent & { readonly kind: 'end' }): Promise<JobItem<D>> {
+    const end = endOf(this.id, outcome);
+    if (streaming !== 'internal' || end.outcome !== 'done') {
+      this.stop();
+      return end;
     }
-  } finally {
-    signal?.removeEventListener('abort', abort);
-    stop();
+    const value = (await outputOf(this.definition, outcome, this.job)) as JobOutput<D>; // its schema has checked it
+    this.stop();
+    this.last = end;
+    return { kind: 'finalCollected', value };
   }
 }
 
 /** The chunks alone. The end of a job that is not done is its error. */
-export async function* jobChunks<D extends JobDefinition>(
-  id: string,
-  items: AsyncIterable<JobItem<D>>,
-  { onReset, onGap }: ChunksOptions,
-  failEnd: (end: JobStreamEnd) => void,
-): AsyncGenerator<JobChunk<D>, void, void> {
-  for await (const item of items) {
-    if (item.kind === 'data') yield item.chunk;
-    else if (item.kind === 'reset' && onReset !== 'follow') throw new StreamResetError(id, item.attempt);
-    else if (item.kind === 'gap' && onGap !== 'follow')
-      throw new StreamGapError(id, item.attempt, item.from, item.to);
-    else if (item.kind === 'end') failEnd(item);
+export class JobChunks<D extends JobDefinition> extends ItemIterator<D, JobChunk<D>> {
+  private readonly options: ChunksOptions;
+
+  constructor({ definition, id }: ReadJob<D>, open: () => OpenReader, options: ChunksOptions) {
+    super(definition, id, open, options.signal);
+    this.options = options;
+  }
+
+  protected override chunk(chunk: JobChunk<D>): JobChunk<D> {
+    return chunk;
+  }
+
+  protected override event(event: StreamEvent): undefined {
+    const { id } = this;
+    const { onReset, onGap } = this.options;
+    if (event.kind === 'reset' && onReset !== 'follow') throw new StreamResetError(id, event.attempt);
+    if (event.kind === 'gap' && onGap !== 'follow')
+      throw new StreamGapError(id, event.attempt, event.from, event.to);
+    if (event.kind !== 'end') return undefined;
+    const { outcome, reason, failure } = endOf(id, event.outcome);
+    if (outcome === 'dead') throw new JobFailedError(id, reason, failure, this.position);
+    if (outcome === 'cancelled') throw new JobCancelledError(id, reason, this.position);
+    return undefined;
   }
 }
 
-async function dataItem<D extends JobDefinition>(
-  { exec, chunk: schema }: D,
-  { kind, attempt, offset, chunk }: StreamItem & { readonly kind: 'data' },
-): Promise<JobItem<D>> {
-  const value = payloadValue(chunk);
-  const checked = schema === undefined ? value : await validateBySchema(exec, 'chunk', schema, value);
-  // The chunk schema of this definition has checked it.
-  return { kind, attempt, offset, chunk: checked as JobChunk<D> };
-}
-
-async function* endItems<D extends JobDefinition>(
-  { definition, id, idOf }: ReadJob<D>,
-  { streaming, outcome }: StreamItem & { readonly kind: 'end' },
-): AsyncGenerator<JobItem<D>, void, void> {
-  const { state } = outcome;
+function endOf(id: string, { state, reason, failure, metadata }: JobOutcome): JobStreamEnd {
   if (state === 'unknown') throw new JobUnknownError(id);
-  if (streaming === 'internal' && state === 'done') {
-    // The output schema of this definition has checked it.
-    const value = (await outputOf(definition, outcome, { idOf })) as JobOutput<D>;
-    yield { kind: 'finalCollected', value };
-  }
-  yield endItem(outcome, state);
+  return { kind: 'end', outcome: state, reason, failure, metadata: metadataOf(metadata) };
 }
 
-function endItem({ reason, failure }: JobOutcome, outcome: JobStreamEnd['outcome']): JobStreamEnd {
-  return { kind: 'end', outcome, reason, failure };
+/** A worker of another make may have sent anything. */
+function metadataOf(text: string | undefined): Trailer {
+  if (text === undefined) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Trailer) : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
 }

@@ -1,22 +1,22 @@
 // Hot path: one journal append per turn, no promise, no object per record beyond the record itself.
 
+import type { CodecName } from '@troupe/wal';
 import { Ring } from '../../collections/ring.js';
-import { JournalFailedError } from '../../jobs-error.js';
+import { JournalDeposedError, JournalFailedError } from '../../jobs-error.js';
 import type { LedgerRecord } from '../../ledger/ledger-record.js';
 import type { LeaderEffects } from '../leader-effects.js';
+import { TURN_JOBS_MAX } from '../options/leader-limits.js';
 import { RecordBatch } from './record-batch.js';
 
 /** More batches than this at the journal gain nothing: it writes one at a time and joins those that wait. */
 const JOURNAL_BATCHES_MAX = 8;
-/** Jobs that the records of one batch change. */
-const BATCH_CHANGES_MAX = 4_096;
 
 /**
  * The middle of validate → **append → durable** → apply → act. The records of a turn are appended as the turn
  * ends, while earlier batches are still being written; the journal answers in the order of the appends.
  */
 export class JournalWriter<From> {
-  private filling = new RecordBatch<From>();
+  private filling: RecordBatch<From>;
   /** Batches that are full and not at the journal yet. */
   private readonly full = new Ring<RecordBatch<From>>();
   private readonly atJournal = new Ring<RecordBatch<From>>();
@@ -25,17 +25,20 @@ export class JournalWriter<From> {
   /** The position of the latest entry known to be durable. */
   lsn: number;
   private readonly log: Pick<LeaderEffects, 'append'>;
+  private readonly codec: CodecName | undefined;
   private readonly onDurable: (batch: RecordBatch<From>, firstLsn: number) => void;
   private readonly onFatal: (error: Error) => void;
 
   constructor(
     log: Pick<LeaderEffects, 'append'>,
-    lsn: number,
+    { lsn, codec }: { readonly lsn: number; readonly codec?: CodecName | undefined },
     onDurable: (batch: RecordBatch<From>, firstLsn: number) => void,
     onFatal: (error: Error) => void,
   ) {
     this.log = log;
     this.lsn = lsn;
+    this.codec = codec;
+    this.filling = new RecordBatch(codec);
     this.onDurable = onDurable;
     this.onFatal = onFatal;
   }
@@ -46,18 +49,19 @@ export class JournalWriter<From> {
 
   stage(record: LedgerRecord, from: From | undefined, tag: number): void {
     // A batch is applied in one go when it is durable, so it must not hold too much.
-    if (this.filling.changes >= BATCH_CHANGES_MAX) {
+    const changes = 'jobs' in record ? record.jobs.length : 1;
+    if (this.filling.size > 0 && this.filling.changes + changes > TURN_JOBS_MAX) {
       this.full.push(this.filling);
-      this.filling = this.spare.pop() ?? new RecordBatch();
+      this.filling = this.spare.pop() ?? new RecordBatch(this.codec);
     }
-    this.filling.add(record, from, tag);
+    this.filling.add(record, changes, from, tag);
   }
 
   flush(now: number): void {
     while (this.atJournal.size < JOURNAL_BATCHES_MAX && !this.failed) {
       const batch = this.full.shift() ?? this.filling;
       if (batch.size === 0) return;
-      if (batch === this.filling) this.filling = this.spare.pop() ?? new RecordBatch();
+      if (batch === this.filling) this.filling = this.spare.pop() ?? new RecordBatch(this.codec);
       this.append(batch, now);
     }
   }
@@ -74,7 +78,8 @@ export class JournalWriter<From> {
     if (this.failed || batch === undefined) return;
     if (error !== null) {
       this.failed = true;
-      this.onFatal(new JournalFailedError(error.message, { cause: error }));
+      const isDeposed = error instanceof JournalDeposedError;
+      this.onFatal(isDeposed ? error : new JournalFailedError(error.message, { cause: error }));
       return;
     }
     this.lsn = firstLsn + batch.entryCount - 1;

@@ -58,6 +58,7 @@ export function outcomeOf(job: LeaderJob): JobOutcome {
     result: job.end?.result,
     reason: job.end?.reason ?? '',
     failure: job.end?.failure,
+    ...(job.end?.metadata === undefined ? {} : { metadata: job.end.metadata }),
   };
 }
 

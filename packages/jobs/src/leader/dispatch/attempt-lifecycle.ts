@@ -1,8 +1,11 @@
 // Hot path: `assign`, `assigned`, `report` and `endLease` run once per attempt.
 import { boundedFailure } from '../../job/job-failure.js';
+import { isFed } from '../../job/job-policy.js';
 import { retryDelayMs } from '../../job/retry-policy.js';
+import { TRAILER_BYTES_MAX } from '../../job/trailer.js';
 import type { JobFailure } from '../../jobs-error.js';
 import type {
+  AckRecord,
   AssignRecord,
   DeadReason,
   DeadRecord,
@@ -10,11 +13,13 @@ import type {
   RequeueType,
 } from '../../ledger/ledger-record.js';
 import type { LostPayload } from '../../protocol/leader-interface.js';
-import type { AttemptEnd, AttemptRef } from '../../protocol/worker-messages.js';
+import type { AttemptEnd, AttemptRef, StreamEnd } from '../../protocol/worker-messages.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
+import type { ExecQueue } from './exec-queue.js';
 import { Lease } from './lease.js';
+
+const FED = { isFed: true } as const;
 
 /** How an attempt without a result ended: reported by its worker, or decided here. */
 type EndCause = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'payload-lost';
@@ -22,6 +27,7 @@ type EndCause = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'pay
 /** Attempts: assigned to workers, ended by them, taken back from them. */
 export class AttemptLifecycle {
   private readonly context: LeaderParts<
+    | 'chunkCount'
     | 'clock'
     | 'fleet'
     | 'leaseTime'
@@ -29,6 +35,7 @@ export class AttemptLifecycle {
     | 'markDirty'
     | 'observe'
     | 'queues'
+    | 'recordBytesMax'
     | 'recordTime'
     | 'stage'
     | 'uncommitted'
@@ -40,9 +47,8 @@ export class AttemptLifecycle {
   }
 
   /** The credit is spent with the decision; the assignment is sent when its record is durable. */
-  assign(no: number, bytes: number, session: WorkerSession): void {
-    session.spent += 1;
-    session.spentBytes += bytes;
+  assign(no: number, bytes: number, session: WorkerSession, queue: ExecQueue): void {
+    session.spend(queue, bytes);
     const job = this.context.ledger.jobs.get(no);
     const attempt = (job?.attempt ?? 0) + 1;
     if (job !== undefined) this.reserve(job, attempt, session);
@@ -89,6 +95,7 @@ export class AttemptLifecycle {
       return;
     }
     const { policy } = job;
+    const trace = this.context.ledger.traceOf(job.no);
     session.assign({
       job: job.no,
       attempt: record.attempt,
@@ -98,11 +105,15 @@ export class AttemptLifecycle {
       runMs: policy.limits.runMs,
       outputBytes: policy.limits.outputBytes,
       streaming: policy.streaming !== undefined,
+      ...(isFed(policy) ? FED : {}),
+      durable: policy.stream?.durable,
+      silenceMs: policy.limits.silenceMs,
+      trace,
     });
     this.context.markDirty(session);
     const waitedMs = record.at - Math.max(job.at, job.dueAt);
     const { attempt } = record;
-    this.context.observe?.({ kind: 'assigned', job: job.no, exec: policy.exec, attempt, waitedMs });
+    this.context.observe?.({ kind: 'assigned', job: job.no, exec: policy.exec, attempt, waitedMs, trace });
   }
 
   /** A worker reports the end of an attempt. Only the holder of the running attempt is believed. */
@@ -122,25 +133,25 @@ export class AttemptLifecycle {
       return;
     }
     if (end.outcome === 'ok') {
-      const bytesMax = Math.min(job.policy.limits.outputBytes, RECORD_BYTES_MAX);
+      const bytesMax = Math.min(job.policy.limits.outputBytes, this.context.recordBytesMax);
       if (end.result.length > bytesMax) {
         const message = `output of ${end.result.length} bytes, at most ${bytesMax}`;
         return this.stageEnd(lease, 'final', { name: 'OutputTooLarge', message });
       }
       job.pending = true;
       const { attempt, result } = end;
-      this.context.stage({ type: 'ack', at: this.context.recordTime, job: job.no, attempt, result }, session);
+      const record: AckRecord = { type: 'ack', at: this.context.recordTime, job: job.no, attempt, result };
+      this.context.stage(withStreamEnd(record, end), session);
       return;
     }
-    this.stageEnd(lease, end.outcome, end.outcome === 'released' ? undefined : end.failure);
+    this.stageEnd(lease, end.outcome, end.outcome === 'released' ? undefined : end.failure, end);
   }
 
   payloadLost(session: WorkerSession, { job: no, attempt, problem }: LostPayload): void {
     const lease = this.context.ledger.jobs.get(no)?.lease;
     if (lease === undefined || lease.attempt !== attempt || lease.session !== session) return;
     // The credit comes back: the worker has not used it, and will not.
-    session.spent -= 1;
-    session.spentBytes -= lease.job.payload.length;
+    session.unspend(lease.job.policy, lease.job.payload.length);
     this.context.fleet.refresh(session);
     this.stageEnd(lease, 'payload-lost', { name: 'PayloadLost', code: 'ERR_PAYLOAD_LOST', message: problem });
   }
@@ -149,10 +160,16 @@ export class AttemptLifecycle {
    * Ends a running attempt that did not succeed: one record puts the job back into its queue, or among the
    * dead letters.
    */
-  stageEnd(lease: Lease, cause: EndCause, failure: JobFailure | undefined): void {
+  stageEnd(
+    lease: Lease,
+    cause: EndCause,
+    failure: JobFailure | undefined,
+    end: StreamEnd = { chunks: this.context.chunkCount(lease.job) },
+  ): void {
     const { job } = lease;
     job.pending = true;
-    this.context.stage(this.endRecord(job, cause, failure && boundedFailure(failure)), lease.session);
+    const record = this.endRecord(job, cause, failure && boundedFailure(failure));
+    this.context.stage(withStreamEnd(record, end), lease.session);
   }
 
   /** The attempt has ended in the ledger: its lease ends, and its worker may forget it. */
@@ -227,7 +244,9 @@ export class AttemptLifecycle {
     type: RequeueType,
     times: number,
     failure: JobFailure | undefined,
-  ): RequeueRecord {
+  ): RequeueRecord | DeadRecord {
+    // Another attempt would not see the beginning of its feed.
+    if (!this.context.ledger.isReplayable(job.no)) return this.deadLetter(job, 'feed-dropped', failure);
     const at = this.context.recordTime;
     const { retry, exec } = job.policy;
     const delayMs = times === 0 ? 0 : retryDelayMs(retry, times, this.context.clock.random());
@@ -239,4 +258,12 @@ export class AttemptLifecycle {
     this.context.observe?.({ kind: 'dead', job: job.no, exec: job.policy.exec, reason });
     return { type: 'dlq', at: this.context.recordTime, job: job.no, attempt: job.attempt, reason, failure };
   }
+}
+
+/** The fields of a stream; most attempts have none. */
+function withStreamEnd<T extends object>(record: T, { chunks, metadata }: StreamEnd): T & StreamEnd {
+  if (chunks === undefined && metadata === undefined) return record;
+  // A worker of this package refuses longer ones at its handler.
+  const isKept = metadata !== undefined && metadata.length <= TRAILER_BYTES_MAX;
+  return { ...record, ...(chunks === undefined ? {} : { chunks }), ...(isKept ? { metadata } : {}) };
 }

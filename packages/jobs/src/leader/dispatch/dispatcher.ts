@@ -1,13 +1,13 @@
 // Hot path: the loop of `dispatch` runs once per job.
 import type { LeaderParts } from '../leader-context.js';
+import { TURN_JOBS_MAX } from '../options/leader-limits.js';
 import type { AttemptLifecycle } from './attempt-lifecycle.js';
 import type { ExecQueue } from './exec-queue.js';
 
 const IN_BATCH = { batchContinues: true };
 const ALONE = { batchContinues: false };
-
-/** Jobs that are assigned in one turn. */
-const ASSIGNED_PER_TURN = 4_096;
+const FREE_SLOT = { needsSlot: true };
+const ANY_PLACE = { needsSlot: false };
 
 /** Matches queued jobs with the credit of workers, whichever came first. */
 export class Dispatcher {
@@ -30,7 +30,7 @@ export class Dispatcher {
     const isPromoted = queues.promote(now);
     const stalled: ExecQueue[] = [];
     fleet.startRound();
-    let left = ASSIGNED_PER_TURN;
+    let left = TURN_JOBS_MAX;
     while (left > 0 && fleet.hasCredit && !context.draining) {
       const queue = queues.takeQueue();
       if (queue === undefined) break;
@@ -38,15 +38,20 @@ export class Dispatcher {
       if (no === 0) continue;
       const job = ledger.jobs.get(no);
       const bytes = job?.payload.length ?? context.uncommitted.bytesOf(no);
+      // A stream is never short, so it neither waits in a batch nor makes others wait in one.
+      const needsSlot =
+        job === undefined ? context.uncommitted.isStream(no) : job.policy.streaming !== undefined;
       // A job that crashed a worker runs outside batches, so that other jobs are not quarantined with it.
-      const isAlone = job !== undefined && job.crashes > 0;
-      const session = isAlone ? fleet.leastLoaded(queue, bytes) : fleet.pick(queue, bytes);
+      const isAlone = needsSlot || (job !== undefined && job.crashes > 0);
+      const session = isAlone
+        ? fleet.leastLoaded(queue, bytes, needsSlot ? FREE_SLOT : ANY_PLACE)
+        : fleet.pick(queue, bytes);
       if (session === undefined) {
         stalled.push(queue);
         continue;
       }
       left -= 1;
-      this.attempts.assign(no, bytes, session);
+      this.attempts.assign(no, bytes, session, queue);
       queues.take(queue, !isAlone && fleet.batchContinues ? IN_BATCH : ALONE);
       queues.returnQueue(queue);
     }

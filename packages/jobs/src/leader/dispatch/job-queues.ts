@@ -3,6 +3,7 @@
 import { Ring } from '../../collections/ring.js';
 import type { Job } from '../../ledger/jobs/job.js';
 import { JobHeap } from '../../ledger/jobs/job-heap.js';
+import { TURN_JOBS_MAX } from '../options/leader-limits.js';
 import { ClientLane, ClientQuota } from './client-lane.js';
 import { ExecQueue } from './exec-queue.js';
 
@@ -10,11 +11,9 @@ import { ExecQueue } from './exec-queue.js';
 const IDLE_LANES_MAX = 256;
 /** Empty queues too, up to this many: an exec that is used once must not stay for ever. */
 const IDLE_QUEUES_MAX = 1_024;
-/** Delayed jobs that one turn enqueues. */
-export const PROMOTED_PER_TURN = 4_096;
 
 /** A queue is found by exec and group: the same exec in another group has other submitters and workers. */
-interface QueueName {
+export interface QueueName {
   readonly exec: string;
   readonly group: string;
 }
@@ -85,7 +84,7 @@ export class JobQueues {
 
   /** Enqueues delayed jobs that are due, a bounded number. False: there are more. */
   promote(now: number): boolean {
-    for (let left = PROMOTED_PER_TURN; this.delayedJobs.nextAt <= now; left -= 1) {
+    for (let left = TURN_JOBS_MAX; this.delayedJobs.nextAt <= now; left -= 1) {
       if (left === 0) return false;
       const job = this.delayedJobs.pop() as Job;
       if (this.isWaiting(job.no)) this.enqueue(job.no, job.policy, job.client);

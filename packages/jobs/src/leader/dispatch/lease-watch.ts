@@ -121,6 +121,15 @@ export class LeaseWatch {
     }
   }
 
+  /** A stream of a job that is to fail when no reader takes its chunks. */
+  failUnread(lease: Lease): void {
+    const { bufferBytes = 0 } = lease.job.policy.stream ?? {};
+    const message = `no reader has taken its chunks, and the leader holds ${bufferBytes} bytes of them`;
+    lease.session.abort(lease.job.no, lease.attempt, 'fenced', message);
+    this.context.markDirty(lease.session);
+    this.attempts.stageEnd(lease, 'final', { name: 'StreamUnread', code: 'ERR_STREAM_UNREAD', message });
+  }
+
   private fence(lease: Lease, name: string, problem: string): void {
     lease.session.abort(lease.job.no, lease.attempt, 'fenced', problem);
     this.context.markDirty(lease.session);

@@ -37,11 +37,14 @@ export interface LeaderLimits extends LedgerLimits {
   readonly outstandingMax: number;
   /** Attempts one client may have running at once. */
   readonly clientRunningMax: number;
-  /** Jobs in one `submitAll`. */
+  /** Jobs in one `submitAll`: all of them are accepted in one turn. */
   readonly batchMax: number;
   /** Items of all lists in one message of a peer. */
   readonly messageItemsMax: number;
 }
+
+/** Jobs that one turn of the leader accepts, assigns or changes: a few milliseconds of its event loop. */
+export const TURN_JOBS_MAX = 4_096;
 
 export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
   ...DEFAULT_LEDGER_LIMITS,
@@ -62,7 +65,7 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
   policiesPerIdentityMax: 4_096,
   outstandingMax: 16_384,
   clientRunningMax: Number.MAX_SAFE_INTEGER,
-  batchMax: 10_000,
+  batchMax: TURN_JOBS_MAX,
   messageItemsMax: 65_536,
 };
 

@@ -8,7 +8,7 @@ import {
   wholeNumber,
 } from '@troupe/core/option-check';
 import { YEAR_MS } from '../../option-check.js';
-import { type LeaderLimits, type LeaderTimes, PAYLOAD_BYTES_MAX } from './leader-limits.js';
+import { type LeaderLimits, type LeaderTimes, PAYLOAD_BYTES_MAX, TURN_JOBS_MAX } from './leader-limits.js';
 
 const LIMITS: Readonly<Record<keyof LeaderLimits, OptionRule>> = {
   resultsMax: wholeNumber(0),
@@ -31,7 +31,7 @@ const LIMITS: Readonly<Record<keyof LeaderLimits, OptionRule>> = {
   policiesMax: wholeNumber(1),
   outstandingMax: wholeNumber(1),
   clientRunningMax: wholeNumber(1),
-  batchMax: wholeNumber(1),
+  batchMax: wholeNumber(1, TURN_JOBS_MAX),
   messageItemsMax: wholeNumber(1),
 };
 

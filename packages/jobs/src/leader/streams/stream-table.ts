@@ -1,11 +1,16 @@
+import { DEFAULT_STREAM } from '../../job/stream-policy.js';
+import { identityOf } from '../../ledger/identity-usage.js';
 import type {
+  HeldStream,
   ReadStream,
   StreamChunks,
   StreamConsumed,
   StreamItem,
+  StreamRefusal,
   StreamWindow,
 } from '../../protocol/stream-messages.js';
 import { outcomeOf, unknownOutcome } from '../commit/outcome-waiters.js';
+import type { Lease } from '../dispatch/lease.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
@@ -14,8 +19,8 @@ import { StreamReader } from './stream-reader.js';
 
 /** Readers of one session. */
 const READERS_MAX = 1_024;
-/** Items of one message to a reader. */
-const ITEMS_PER_MESSAGE = 1_024;
+/** Runs of chunks, and other items, of one message to a reader. */
+const ITEMS_PER_MESSAGE = 64;
 /** Chunks of all streams. Beyond it ended streams lose theirs, oldest first. */
 const TOTAL_BYTES_MAX = 64 * 1024 * 1024;
 /** The window of a stream while there is no more room for all. */
@@ -36,6 +41,7 @@ export class StreamTable {
   /** Jobs whose worker needs another window. */
   private readonly taken = new Set<number>();
   private readonly windows = new Map<WorkerSession, StreamWindow[]>();
+  private readonly unread = new Set<Lease>();
   private totalBytes = 0;
 
   constructor(context: StreamTable['context']) {
@@ -44,11 +50,10 @@ export class StreamTable {
 
   /** Its record is durable: an attempt begins. */
   assigned(job: LeaderJob, attempt: number): void {
-    const { streaming } = job.policy;
-    if (streaming === undefined) return;
+    if (job.policy.streaming === undefined) return;
     const stream = this.streams.get(job.no);
     if (stream === undefined) {
-      this.streams.set(job.no, new JobStream(streaming, attempt, { isKnown: true }));
+      this.add(job, attempt, { isKnown: true });
       return;
     }
     this.totalBytes -= stream.bytes;
@@ -70,6 +75,7 @@ export class StreamTable {
       this.totalBytes += stream.bytes - before;
       this.dirty.add(stream);
       this.taken.add(no);
+      if (stream.policy.whenUnread === 'fail' && stream.isUnread) this.unread.add(lease);
     }
     this.makeRoom();
   }
@@ -78,17 +84,44 @@ export class StreamTable {
   jobEnded(job: LeaderJob): void {
     const stream = this.streams.get(job.no);
     if (stream === undefined) return;
+    stream.ended(job.chunks);
     stream.outcome = outcomeOf(job);
     this.ended.add(job.no);
     this.dirty.add(stream);
   }
 
-  /** The worker is back: it has lost the windows of its last session. */
-  reclaimed(session: WorkerSession): void {
-    for (const { job } of session.leases) {
-      const stream = job.policy.streaming === undefined ? undefined : this.streams.get(job.no);
-      if (stream?.isKnown === true) this.addWindow(session, job.no, stream);
+  /** A dead job is queued again: its stream has not ended after all. */
+  redriven({ no }: LeaderJob): void {
+    const stream = this.streams.get(no);
+    if (stream !== undefined) stream.outcome = undefined;
+    this.ended.delete(no);
+  }
+
+  /** The worker is back: it names its next chunks, and has lost the windows of its last session. */
+  reclaimed(session: WorkerSession, held: readonly HeldStream[]): void {
+    for (const { job: no, attempt, first, next } of held) {
+      const job = this.context.ledger.jobs.get(no);
+      if (job?.lease?.session !== session || job.lease.attempt !== attempt) continue;
+      const stream = this.streamOf(job);
+      if (stream === undefined || stream.attempt !== attempt) continue;
+      stream.resumed(first, next);
+      this.dirty.add(stream);
+      this.addWindow(session, no, stream);
     }
+  }
+
+  /** Chunks of the running attempt; undefined: the job does not stream, or none is known. */
+  countOf({ no, policy }: LeaderJob): number | undefined {
+    const stream = policy.streaming === undefined ? undefined : this.streams.get(no);
+    return stream?.isKnown === true ? stream.next : undefined;
+  }
+
+  /** Attempts whose chunks no reader takes, of jobs that are to fail then. */
+  takeUnread(): readonly Lease[] {
+    if (this.unread.size === 0) return [];
+    const leases = [...this.unread];
+    this.unread.clear();
+    return leases.filter((lease) => lease.job.lease === lease && !lease.job.pending);
   }
 
   read(session: ClientSession, message: ReadStream): void {
@@ -101,16 +134,20 @@ export class StreamTable {
       return this.write(reader, [{ kind: 'end', streaming: 'response', outcome }]);
     }
     const stream = this.streamOf(job);
-    const problem = stream === undefined ? NOT_STREAMING : readProblem(stream, session, message);
+    const problem = stream === undefined ? undefined : readProblem(stream, session, message);
     if (stream === undefined || problem !== undefined)
-      return this.write(reader, [{ kind: 'refused', problem: problem ?? NOT_STREAMING }]);
+      return this.write(reader, [{ kind: 'refused', ...(problem ?? NOT_STREAMING) }]);
     this.remove(session, message.reader);
     session.readers.set(message.reader, reader);
     stream.readers.add(reader);
     this.dirty.add(stream);
   }
 
-  consumed(session: ClientSession, { reader: number, attempt, offset }: StreamConsumed): void {
+  consumed(session: ClientSession, items: readonly StreamConsumed[]): void {
+    for (const item of items) this.consumedBy(session, item);
+  }
+
+  private consumedBy(session: ClientSession, { reader: number, attempt, offset }: StreamConsumed): void {
     const reader = session.readers.get(number);
     const stream = reader === undefined ? undefined : this.streams.get(reader.job);
     if (reader === undefined || stream === undefined || !reader.consume(attempt, offset)) return;
@@ -166,9 +203,19 @@ export class StreamTable {
     if (streaming === undefined) return undefined;
     const known = this.streams.get(job.no);
     if (known !== undefined) return known;
-    const stream = new JobStream(streaming, job.attempt, { isKnown: job.attempt === 0 });
-    this.streams.set(job.no, stream);
+    const stream = this.add(job, job.attempt, { isKnown: job.attempt === 0 });
+    // The record of the end of its attempt has the number of its chunks.
+    stream.ended(job.chunks);
     if (job.end !== undefined) this.jobEnded(job);
+    return stream;
+  }
+
+  private add(job: LeaderJob, attempt: number, { isKnown }: { readonly isKnown: boolean }): JobStream {
+    const { streaming = 'response', stream: policy = DEFAULT_STREAM } = job.policy;
+    const identity = identityOf(job.client);
+    const stream = new JobStream({ job: job.no, streaming, policy, identity, attempt, isKnown });
+    stream.isSpillFull = true;
+    this.streams.set(job.no, stream);
     return stream;
   }
 
@@ -180,7 +227,7 @@ export class StreamTable {
         break;
       }
       const item = stream.item(reader);
-      if (item === undefined) break;
+      if (item === undefined || item.kind === 'spilled') break;
       items.push(item);
       if (item.kind !== 'end') continue;
       this.remove(reader.session, reader.number);
@@ -204,7 +251,7 @@ export class StreamTable {
     const items = this.windows.get(session) ?? [];
     const isLow = this.totalBytes > TOTAL_BYTES_MAX;
     const bytes = isLow ? Math.min(stream.window, WINDOW_BYTES_LOW) : stream.window;
-    items.push({ job, attempt: stream.attempt, taken: stream.next, bytes });
+    items.push({ job, attempt: stream.attempt, taken: stream.taken, bytes });
     this.windows.set(session, items);
   }
 
@@ -214,16 +261,30 @@ export class StreamTable {
       const stream = this.streams.get(no);
       if (stream === undefined) continue;
       this.totalBytes -= stream.bytes;
-      stream.drop();
+      stream.dropBuffer();
     }
   }
 }
 
-const NOT_STREAMING = 'the job was submitted without streaming';
+interface ReadProblem {
+  readonly status: StreamRefusal;
+  readonly problem: string;
+}
 
-function readProblem(stream: JobStream, session: ClientSession, message: ReadStream): string | undefined {
-  if (session.readers.size >= READERS_MAX) return `more than ${READERS_MAX} readers of one client`;
+const NOT_STREAMING: ReadProblem = {
+  status: 'FAILED_PRECONDITION',
+  problem: 'the job was submitted without streaming',
+};
+
+function readProblem(
+  stream: JobStream,
+  session: ClientSession,
+  message: ReadStream,
+): ReadProblem | undefined {
+  if (session.readers.size >= READERS_MAX)
+    return { status: 'RESOURCE_EXHAUSTED', problem: `more than ${READERS_MAX} readers of one client` };
   const { attempt, offset } = message;
-  const isAhead = attempt === stream.attempt && stream.isKnown && offset > stream.next;
-  return attempt > stream.attempt || isAhead ? `position ${attempt}/${offset} is in the future` : undefined;
+  const isAhead = attempt > stream.attempt || (attempt === stream.attempt && stream.isAhead(offset));
+  const problem = `position ${attempt}/${offset} is in the future`;
+  return isAhead ? { status: 'INVALID_ARGUMENT', problem } : undefined;
 }

@@ -1,5 +1,6 @@
 // Hot path: `submit` and `enqueued` run once per job.
 import { payloadHash } from '../../job/payload.js';
+import { traceBytes } from '../../job/trace-context.js';
 import type { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import { windowKey } from '../../ledger/key-window.js';
 import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../../ledger/ledger-record.js';
@@ -8,7 +9,6 @@ import type { ClientMessage, Refusal, SubmitItem } from '../../protocol/client-m
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { type Admitted, admit } from './admission.js';
 import type { ProducerRegistry } from './producer-registry.js';
@@ -19,6 +19,8 @@ import type { IdentityLoad, UncommittedJobs } from './uncommitted-jobs.js';
  * The answers to a submit, kept as the tag of its record: a receipt once it is durable, and perhaps the
  * outcome later.
  */
+const PLAIN_JOB = { isStream: false };
+const STREAM = { isStream: true };
 const RECEIPT_ONLY = 0;
 const RECEIPT_THEN_OUTCOME = 1;
 
@@ -39,6 +41,7 @@ export class SubmitProcessor {
     | 'markDirty'
     | 'observe'
     | 'queues'
+    | 'recordBytesMax'
     | 'recordTime'
     | 'stage'
     | 'uncommitted'
@@ -94,6 +97,7 @@ export class SubmitProcessor {
       dueAt: item.delayMs > 0 ? at + item.delayMs : 0,
       key: item.key,
       payload: item.payload,
+      trace: item.trace,
     };
     if (admission.key !== '') this.uncommitted.addKey(admission.key, session.identity);
     this.context.stage(record, session, item.wantsOutcome ? RECEIPT_THEN_OUTCOME : RECEIPT_ONLY);
@@ -116,7 +120,8 @@ export class SubmitProcessor {
     seq: number,
   ): void {
     const { numbering, client } = session;
-    this.uncommitted.add(submission.payload.length, numbering, seq);
+    const kind = policy.streaming === undefined ? PLAIN_JOB : STREAM;
+    this.uncommitted.add(submission.payload.length, numbering, seq, kind);
     if (submission.dueAt === 0) this.context.queues.enqueue(submission.job, policy, client);
   }
 
@@ -162,7 +167,7 @@ export class SubmitProcessor {
   private committed(submission: Submission, job: LeaderJob, session: ClientSession): void {
     const worker = this.uncommitted.commitOldest();
     const { exec } = job.policy;
-    this.context.observe?.({ kind: 'accepted', job: job.no, exec });
+    this.context.observe?.({ kind: 'accepted', job: job.no, exec, trace: submission.trace });
     if (submission.key !== '')
       this.uncommitted.commitKey(windowKey(job.client, exec, submission.key), session.identity);
     if (worker !== undefined) this.attempts.reserveCommitted(job, worker);
@@ -213,6 +218,7 @@ export class SubmitProcessor {
     const load = { jobs, bytes, keys };
     const ownLoad = this.ownLoad(session);
     const own = ownLoad === undefined ? undefined : { ...ownLoad };
+    let headBytes = 0;
     for (const item of items) {
       const admission = admit(this.context, load, own, session, item);
       if (admission.verdict === 'wait') return 'wait';
@@ -225,6 +231,7 @@ export class SubmitProcessor {
       if (admission.key !== '') batchKeys.set(admission.key, hash);
       load.jobs += 1;
       load.bytes += item.payload.length;
+      headBytes += headBytesOf(item);
       if (own !== undefined) {
         own.jobs += 1;
         own.bytes += item.payload.length;
@@ -232,9 +239,10 @@ export class SubmitProcessor {
       }
       admissions.push(admission);
     }
-    const batchBytes = load.bytes - bytes;
-    if (batchBytes > RECORD_BYTES_MAX) {
-      const problem = `a batch of ${batchBytes} bytes, at most ${RECORD_BYTES_MAX}`;
+    const batchBytes = load.bytes - bytes + headBytes;
+    const { recordBytesMax } = this.context;
+    if (batchBytes > recordBytesMax) {
+      const problem = `a batch of ${batchBytes} bytes, at most ${recordBytesMax}`;
       return refusal('ERR_PAYLOAD_TOO_LARGE', problem, 0);
     }
     return admissions;
@@ -254,7 +262,8 @@ export class SubmitProcessor {
       const policy = session.policies.get(item.ref) as StoredPolicy;
       const dueAt = item.delayMs > 0 ? at + item.delayMs : 0;
       policies.push(policy);
-      jobs.push({ job, policy: policy.no, dueAt, key: item.key, payload: item.payload });
+      const { key, payload, trace } = item;
+      jobs.push({ job, policy: policy.no, dueAt, key, payload, trace });
       return job;
     });
     const { seq } = message;
@@ -329,6 +338,8 @@ export class SubmitProcessor {
   }
 }
 
+/** Of one character. */
+const UTF8_BYTES_MAX = 3;
 const RATE_EXCEEDED = refusal(
   'ERR_SUBMIT_RATE',
   'this identity submits more jobs a second than allowed',
@@ -339,3 +350,8 @@ const PRODUCERS_FULL = refusal(
   'too many clients that submit are remembered',
   RETRY_AFTER_MS,
 );
+
+/** The most bytes that an item has in its record beside its payload and its numbers. */
+function headBytesOf({ key, trace }: SubmitItem): number {
+  return UTF8_BYTES_MAX * key.length + (trace === undefined ? 0 : traceBytes(trace));
+}

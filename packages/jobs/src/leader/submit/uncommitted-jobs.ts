@@ -42,6 +42,8 @@ export class UncommittedJobs {
   private readonly numberings = new Ring<Numbering>();
   private readonly seqs = new Ring<number>();
   private readonly workers = new Ring<WorkerSession | undefined>();
+  /** The jobs among them that stream. */
+  private readonly streams = new Set<number>();
 
   /** `first`: the number of the next job. */
   constructor(first: number) {
@@ -57,7 +59,8 @@ export class UncommittedJobs {
   }
 
   /** Adds the next job. `seq` is the number of its submit, which the jobs of a batch share. */
-  add(bytes: number, numbering: Numbering, seq: number): void {
+  add(bytes: number, numbering: Numbering, seq: number, { isStream }: { readonly isStream: boolean }): void {
+    if (isStream) this.streams.add(this.nextJob);
     this.sizes.push(bytes);
     this.numberings.push(numbering);
     this.seqs.push(seq);
@@ -69,6 +72,7 @@ export class UncommittedJobs {
 
   /** The oldest job is in the ledger now. Returns the worker that was assigned to it meanwhile. */
   commitOldest(): WorkerSession | undefined {
+    if (this.streams.size > 0) this.streams.delete(this.first);
     this.first += 1;
     const bytes = this.sizes.shift() as number;
     const numbering = this.numberings.shift() as Numbering;
@@ -96,8 +100,18 @@ export class UncommittedJobs {
     if (this.keys.delete(key) && identity !== undefined) this.loadOf(identity).keys -= 1;
   }
 
+  /** Items of a feed whose record is staged; negative: it is applied. */
+  addFeed(bytes: number, identity: string | undefined): void {
+    this.bytes += bytes;
+    if (identity !== undefined) this.loadOf(identity).bytes += bytes;
+  }
+
   contains(job: number): boolean {
     return job >= this.first && job < this.nextJob;
+  }
+
+  isStream(job: number): boolean {
+    return this.streams.has(job);
   }
 
   bytesOf(job: number): number {

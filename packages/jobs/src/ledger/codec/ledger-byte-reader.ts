@@ -18,7 +18,7 @@ export class LedgerByteReader extends ByteReader {
     return new StoredPayload(sha256, this.int());
   }
 
-  protected override malformed(problem: string): LedgerCorruptError {
+  override malformed(problem: string): LedgerCorruptError {
     return new LedgerCorruptError(`a record ${problem}`);
   }
 }

@@ -1,38 +1,78 @@
 // Hot path: the four records of a job's ordinary life are encoded without an intermediate object.
 
 import type { ByteWriter } from '../../bytes/byte-writer.js';
+import {
+  HAS_FIELDS,
+  type OptionalField,
+  type OptionalFields,
+  readTextField,
+  textField,
+} from '../../bytes/optional-fields.js';
+import { readTraceFields, writeTraceFields } from '../../bytes/trace-fields.js';
 import type { JobPolicy } from '../../job/job-policy.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
 import type { DeadReason, LedgerRecord, Submission } from '../ledger-record.js';
+import type { LedgerLine } from '../lines/line-field.js';
+import { parseLine, recordOfLine } from '../lines/record-line.js';
 import { LedgerByteReader } from './ledger-byte-reader.js';
+import {
+  assertOptional,
+  beginRecord,
+  endRecord,
+  FIRST_FRAMED,
+  fieldsBehind,
+  kindOf,
+} from './record-frame.js';
+import { KIND_OF, TYPES } from './record-kinds.js';
+import {
+  chunksOfCancel,
+  readChunksOfCancel,
+  readStreamEndFields,
+  type StreamEndFields,
+  streamEndFields,
+} from './stream-end-fields.js';
 
-/** The type of a record is its first byte: the index here, from 1. */
-const TYPES = [
-  'genesis',
-  'policy',
-  'producer',
-  'enqueue',
-  'enqueue_all',
-  'assign',
-  'ack',
-  'retry',
-  'timeout_requeue',
-  'worker_down_requeue',
-  'release',
-  'dlq',
-  'cancel',
-  'redrive',
-  'purge',
-  'tick',
-  'limits',
-  'policy_drop',
-  'producer_drop',
-] as const satisfies readonly LedgerRecord['type'][];
-const NUMBERS = new Map<string, number>(TYPES.map((type, index) => [type, index + 1]));
+/** The flags of a submission: the value is there. Bit 128: optional fields follow. */
+const HAS_KEY = 2;
+const HAS_DUE = 4;
+/** The flags of a feed. */
+const FINAL = 1;
+
+/** `{` */
+const JSON_START = 0x7b;
+
+/** Numbers of the optional fields of `cancel`, `redrive` and `purge`. */
+const BY = 1;
 
 export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
-  out.byte(NUMBERS.get(record.type) as number);
-  out.double(record.at);
+  const start = beginRecord(out, KIND_OF.get(record.type) as number, record.at, optionalFields(record));
+  encodeFields(record, out);
+  endRecord(out, start);
+}
+
+/** The optional fields of a record that has any. */
+function optionalFields(record: LedgerRecord): OptionalField[] | undefined {
+  switch (record.type) {
+    case 'ack':
+    case 'retry':
+    case 'timeout_requeue':
+    case 'worker_down_requeue':
+    case 'release':
+    case 'dlq':
+      return streamEndFields(record);
+    case 'cancel': {
+      const fields = [...(textField(BY, record.by) ?? []), ...chunksOfCancel(record.chunks)];
+      return fields.length === 0 ? undefined : fields;
+    }
+    case 'redrive':
+    case 'purge':
+      return textField(BY, record.by);
+    default:
+      return undefined;
+  }
+}
+
+function encodeFields(record: LedgerRecord, out: ByteWriter): void {
   switch (record.type) {
     case 'enqueue':
       out.int(record.producer);
@@ -96,28 +136,93 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
       out.int(record.resultsMax);
       out.int(record.resultsBytesMax);
       return out.int(record.keyWindowMs);
+    case 'feed':
+      out.int(record.job);
+      out.text(record.feeder);
+      out.int(record.first);
+      out.byte(record.final ? FINAL : 0);
+      out.int(record.items.length);
+      for (const item of record.items) out.payload(item);
+      return;
+    case 'feed_end':
+      return out.int(record.job);
+    case 'feed_drop':
+      out.int(record.job);
+      return out.int(record.below);
     case 'tick':
       return;
+    case 'state':
+      return out.payload(record.chunk);
     default:
       return record satisfies never;
   }
 }
 
+/** An optional record that this version does not know: its first byte and its content, or its JSON text. */
+export type SkippedRecord = { readonly head: number; readonly content: Uint8Array } | LedgerLine;
+
 /**
- * Visits the records of one journal entry. They follow each other without a length; each ends with its last
- * field.
+ * Visits the records of one journal entry, which may be one record as JSON text. Optional ones that this
+ * version does not know are skipped.
  */
-export function decodeRecords(entry: Uint8Array, visit: (record: LedgerRecord) => void): void {
+export function decodeRecords(
+  entry: Uint8Array,
+  visit: (record: LedgerRecord) => void,
+  skipped?: (record: SkippedRecord) => void,
+): void {
+  if (entry[0] === JSON_START) return decodeLine(entry, visit, skipped);
   const read = new LedgerByteReader(entry);
   while (!read.done) {
-    const number = read.byte();
-    const type = TYPES[number - 1];
-    if (type === undefined) throw new LedgerCorruptError(`record type ${number} is unknown`);
-    visit(decodeFields(type, read.double(), read));
+    const head = read.byte();
+    const kind = kindOf(head);
+    const type = TYPES[kind];
+    if (kind >= FIRST_FRAMED) decodeFramed(type, head, read, visit, skipped);
+    else if (type === undefined) throw new LedgerCorruptError(`record kind ${kind} is unknown`);
+    else visit(decodeBody(type, head, read));
   }
 }
 
-function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerByteReader): LedgerRecord {
+function decodeLine(
+  entry: Uint8Array,
+  visit: (record: LedgerRecord) => void,
+  skipped: ((record: SkippedRecord) => void) | undefined,
+): void {
+  const line = parseLine(Buffer.from(entry.buffer, entry.byteOffset, entry.byteLength).toString());
+  const record = recordOfLine(line);
+  if (record === undefined) skipped?.(line);
+  else visit(record);
+}
+
+function decodeFramed(
+  type: LedgerRecord['type'] | undefined,
+  head: number,
+  read: LedgerByteReader,
+  visit: (record: LedgerRecord) => void,
+  skipped: ((record: SkippedRecord) => void) | undefined,
+): void {
+  const bytes = read.length32();
+  const end = read.position + bytes;
+  if (type === undefined) {
+    assertOptional(kindOf(head), 'record');
+    const content = read.view(bytes);
+    return skipped?.({ head, content });
+  }
+  const record = decodeBody(type, head, read);
+  if (read.position !== end) throw read.malformed(`of type ${type} has another length than its fields`);
+  visit(record);
+}
+
+function decodeBody(type: LedgerRecord['type'], head: number, read: LedgerByteReader): LedgerRecord {
+  const at = read.double();
+  return decodeFields(type, at, fieldsBehind(head, read), read);
+}
+
+function decodeFields(
+  type: LedgerRecord['type'],
+  at: number,
+  fields: OptionalFields | undefined,
+  read: LedgerByteReader,
+): LedgerRecord {
   switch (type) {
     case 'enqueue': {
       const producer = read.int();
@@ -125,14 +230,21 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerByte
       const low = read.int();
       const job = read.int();
       const policy = read.int();
-      const dueAt = read.double();
-      const key = read.text();
-      return { type, at, producer, seq, low, job, policy, dueAt, key, payload: read.anyPayload() };
+      const flags = read.byte();
+      const key = (flags & HAS_KEY) === 0 ? '' : read.text();
+      const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
+      const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
+      const payload = read.anyPayload();
+      const record = { type, at, producer, seq, low, job, policy, dueAt, key, payload };
+      return trace === undefined ? record : { ...record, trace };
     }
     case 'assign':
       return { type, at, job: read.int(), attempt: read.int(), worker: read.text() };
     case 'ack':
-      return { type, at, job: read.int(), attempt: read.int(), result: read.payload() };
+      return withStreamEnd(
+        { type, at, job: read.int(), attempt: read.int(), result: read.payload() },
+        fields,
+      );
     case 'enqueue_all': {
       const head = { producer: read.int(), seq: read.int(), low: read.int() };
       return { type, at, ...head, jobs: decodeMany(read, decodeSubmission) };
@@ -142,17 +254,20 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerByte
     case 'worker_down_requeue':
     case 'release': {
       const head = { job: read.int(), attempt: read.int(), dueAt: read.double() };
-      return { type, at, ...head, failure: decodeFailure(read) };
+      return withStreamEnd({ type, at, ...head, failure: decodeFailure(read) }, fields);
     }
     case 'dlq': {
       const head = { job: read.int(), attempt: read.int(), reason: read.text() as DeadReason };
-      return { type, at, ...head, failure: decodeFailure(read) };
+      return withStreamEnd({ type, at, ...head, failure: decodeFailure(read) }, fields);
     }
     case 'cancel':
-      return { type, at, job: read.int(), reason: read.text() };
+      return withBy(
+        { type, at, job: read.int(), reason: read.text(), ...readChunksOfCancel(fields) },
+        fields,
+      );
     case 'redrive':
     case 'purge':
-      return { type, at, jobs: decodeMany(read, (one) => one.int()) };
+      return withBy({ type, at, jobs: decodeMany(read, (one) => one.int()) }, fields);
     case 'policy_drop':
       return { type, at, policies: decodeMany(read, (one) => one.int()) };
     case 'producer_drop':
@@ -166,18 +281,48 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerByte
       return { type, at, producer: read.int(), client: read.text(), token: read.text() };
     case 'limits':
       return { type, at, resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };
+    case 'feed': {
+      const head = { job: read.int(), feeder: read.text(), first: read.int() };
+      const flags = read.byte();
+      const items = decodeMany(read, (one) => one.payload());
+      return { type, at, ...head, items, final: (flags & FINAL) !== 0 };
+    }
+    case 'feed_end':
+      return { type, at, job: read.int() };
+    case 'feed_drop':
+      return { type, at, job: read.int(), below: read.int() };
     case 'tick':
       return { type, at };
+    case 'state':
+      return { type, at, chunk: read.bytes() };
     default:
       return type satisfies never;
   }
 }
 
+/** Most attempts do not stream, and their records are not copied. */
+function withStreamEnd<T extends object>(record: T, fields: OptionalFields | undefined): T & StreamEndFields {
+  return fields === undefined ? record : { ...record, ...readStreamEndFields(fields) };
+}
+
+/** A record without the field has no such property, so that equal records are equal in every form. */
+function withBy<T extends object>(
+  record: T,
+  fields: OptionalFields | undefined,
+): T & { readonly by?: string } {
+  const by = readTextField(fields, BY);
+  return by === undefined ? record : { ...record, by };
+}
+
 function encodeSubmission(job: Submission, out: ByteWriter): void {
   out.int(job.job);
   out.int(job.policy);
-  out.double(job.dueAt);
-  out.text(job.key);
+  const { trace } = job;
+  const has = (job.key === '' ? 0 : HAS_KEY) | (job.dueAt === 0 ? 0 : HAS_DUE);
+  out.byte(trace === undefined ? has : has | HAS_FIELDS);
+  if (job.key !== '') out.text(job.key);
+  if (job.dueAt !== 0) out.double(job.dueAt);
+  if (trace !== undefined) writeTraceFields(out, trace);
   out.payload(job.payload);
 }
 
@@ -185,9 +330,12 @@ function encodeSubmission(job: Submission, out: ByteWriter): void {
 function decodeSubmission(read: LedgerByteReader): Submission {
   const job = read.int();
   const policy = read.int();
-  const dueAt = read.double();
-  const key = read.text();
-  return { job, policy, dueAt, key, payload: read.anyPayload() };
+  const flags = read.byte();
+  const key = (flags & HAS_KEY) === 0 ? '' : read.text();
+  const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
+  const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
+  const submission = { job, policy, dueAt, key, payload: read.anyPayload() };
+  return trace === undefined ? submission : { ...submission, trace };
 }
 
 function decodeMany<T>(read: LedgerByteReader, one: (read: LedgerByteReader) => T): T[] {

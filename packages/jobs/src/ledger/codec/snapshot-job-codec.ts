@@ -2,6 +2,8 @@
 // short (ADR 0417).
 
 import type { ByteWriter } from '../../bytes/byte-writer.js';
+import { HAS_FIELDS, readOptionalFields, writeOptionalFields } from '../../bytes/optional-fields.js';
+import { traceFields, traceOfFields } from '../../bytes/trace-fields.js';
 import type { Payload } from '../../job/payload.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 import { jobFromTemplate, sharesTemplate } from '../jobs/ended-job-template.js';
@@ -9,12 +11,14 @@ import { Job, type JobEnd, type JobState } from '../jobs/job.js';
 import type { Ledger } from '../ledger.js';
 import type { LedgerByteReader } from './ledger-byte-reader.js';
 import { decodeFailure, encodeFailure } from './ledger-record-codec.js';
+import { kindOf } from './record-frame.js';
+import { jobFields, readJobFields, type StreamEndFields } from './stream-end-fields.js';
 
 const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
 /** The size of a chunk that has its kind and no job. */
 const EMPTY_CHUNK_BYTES = 1;
 
-/** The form of a job, in its first byte. */
+/** The form of a job, in its first byte. Bit 128: its optional fields follow. */
 const WHOLE = 0;
 /**
  * Number, times and result; the other fields are those of the last done or cancelled job before it, its
@@ -25,14 +29,16 @@ const FROM_TEMPLATE = 1;
 const SAME_RESULT = 2;
 
 /** The encoder of one snapshot. A chunk can be read on its own, so its first job is whole. */
-export function jobEncoder(): (job: Job, out: ByteWriter) => void {
+export function jobEncoder(ledger: Pick<Ledger, 'traceOf'>): (job: Job, out: ByteWriter) => void {
   let last: Job | undefined;
   return (job, out) => {
     const template = out.length === EMPTY_CHUNK_BYTES ? undefined : last;
     if (isFinal(job)) last = job;
     if (template !== undefined && sharesTemplate(job, template))
       return encodeFromTemplate(job, template, out);
-    out.byte(WHOLE);
+    const fields = [...traceFields(ledger.traceOf(job.no)), ...jobFields(job)];
+    out.byte(fields.length === 0 ? WHOLE : WHOLE | HAS_FIELDS);
+    if (fields.length > 0) writeOptionalFields(out, fields);
     encodeJob(job, out);
   };
 }
@@ -41,10 +47,21 @@ export function jobEncoder(): (job: Job, out: ByteWriter) => void {
 export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
   let last: Job | undefined;
   return (ledger, read) => {
-    const form = read.byte();
-    const job = form === WHOLE ? decodeJob(ledger, read) : decodeFromTemplate(ledger, read, form, last);
+    const head = read.byte();
+    const form = kindOf(head);
+    const fields = (head & HAS_FIELDS) === 0 ? undefined : readOptionalFields(read);
+    const trace = fields && traceOfFields(fields);
+    const job =
+      form === WHOLE
+        ? decodeJob(ledger, read, readJobFields(fields))
+        : decodeFromTemplate(ledger, read, form, last);
+    if (trace !== undefined) ledger.traces.set(job.no, trace);
     if (isFinal(job)) last = job;
   };
+}
+
+function isLive({ state }: Job): boolean {
+  return state === 'queued' || state === 'running';
 }
 
 /** Ended for good: a dead job may be redriven. */
@@ -75,8 +92,7 @@ function decodeFromTemplate(
   const endAt = read.double();
   const result = form === SAME_RESULT ? template.end.result : decodeResult(read);
   const job = jobFromTemplate(template, { no, at, endAt, result });
-  addToLedger(ledger, job);
-  ledger.recordEnd(job, job.end as JobEnd); // as its template
+  ledger.restore(job, job.end as JobEnd); // it has ended, as its template
   return job;
 }
 
@@ -109,7 +125,7 @@ function encodeResult(result: Payload | undefined, out: ByteWriter): void {
   if (result !== undefined) out.payload(result);
 }
 
-function decodeJob(ledger: Ledger, read: LedgerByteReader): Job {
+function decodeJob(ledger: Ledger, read: LedgerByteReader, { chunks, metadata }: StreamEndFields): Job {
   const no = read.int();
   const policy = ledger.policies.get(read.int());
   const state = STATES[read.byte()];
@@ -122,24 +138,18 @@ function decodeJob(ledger: Ledger, read: LedgerByteReader): Job {
   const counts = { attempt: read.int(), failures: read.int(), crashes: read.int(), worker: read.text() };
   const job = Object.assign(new Job(no, policy, client, at, key, read.anyPayload(), dueAt), counts);
   job.failure = decodeFailure(read);
+  job.chunks = chunks;
   job.state = state;
-  addToLedger(ledger, job);
-  if (state === 'queued' || state === 'running') ledger.addLive(job);
-  else ledger.recordEnd(job, decodeEnd(read));
+  ledger.restore(job, isLive(job) ? undefined : decodeEnd(read, metadata));
   return job;
 }
 
-function addToLedger(ledger: Ledger, job: Job): void {
-  ledger.jobs.add(job);
-  job.policy.jobs += 1;
-  ledger.counts[job.state] += 1;
-}
-
-function decodeEnd(read: LedgerByteReader): JobEnd {
+function decodeEnd(read: LedgerByteReader, metadata: string | undefined): JobEnd {
   const at = read.double();
   const reason = read.text();
   const result = decodeResult(read);
-  return { at, result, reason, failure: decodeFailure(read) };
+  const end = { at, result, reason, failure: decodeFailure(read) };
+  return metadata === undefined ? end : { ...end, metadata };
 }
 
 function decodeResult(read: LedgerByteReader): Payload | undefined {

@@ -16,8 +16,10 @@ export function sharesTemplate(job: Job, template: Job): boolean {
     job.attempt === template.attempt &&
     job.failures === template.failures &&
     job.crashes === template.crashes &&
+    job.chunks === template.chunks &&
     job.end?.reason === template.end?.reason &&
-    job.end?.failure === template.end?.failure
+    job.end?.failure === template.end?.failure &&
+    job.end?.metadata === template.end?.metadata
   );
 }
 
@@ -39,7 +41,8 @@ export function jobFromTemplate<State extends OwnerState>(
   job.attempt = template.attempt;
   job.failures = template.failures;
   job.crashes = template.crashes;
-  const { reason, failure } = template.end as JobEnd; // a template has ended
-  job.end = { at: endAt, result, reason, failure };
+  job.chunks = template.chunks;
+  const { reason, failure, metadata } = template.end as JobEnd; // a template has ended
+  job.end = { at: endAt, result, reason, failure, ...(metadata === undefined ? {} : { metadata }) };
   return job;
 }

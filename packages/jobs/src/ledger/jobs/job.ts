@@ -11,6 +11,8 @@ export interface JobEnd {
   /** Why it is dead, or why it was cancelled. */
   readonly reason: string;
   readonly failure: JobFailure | undefined;
+  /** JSON of what its handler set by `trailer`. Absent: nothing. */
+  readonly metadata?: string | undefined;
 }
 
 /** State that the owner of a ledger keeps on its jobs. */
@@ -37,6 +39,8 @@ export class Job<State extends OwnerState = OwnerState> {
   payload: Payload;
   dueAt: number;
   worker = '';
+  /** Chunks of the attempt that ended last; undefined: it did not stream, or their number is lost. */
+  chunks: number | undefined = undefined;
   /** The failure of the latest attempt, while the job may still be tried again. */
   failure: JobFailure | undefined = undefined;
   end: JobEnd | undefined = undefined;

@@ -10,10 +10,12 @@ export class StoredPolicy implements JobPolicy {
   readonly limits: JobPolicy['limits'];
   readonly keep: JobPolicy['keep'];
   readonly streaming: JobPolicy['streaming'];
+  readonly stream: JobPolicy['stream'];
   /** The number of jobs in the ledger that refer to it, ended ones included. */
   jobs = 0;
 
-  constructor(no: number, { exec, group, retry, leaseMs, limits, keep, streaming }: JobPolicy) {
+  constructor(no: number, policy: JobPolicy) {
+    const { exec, group, retry, leaseMs, limits, keep, streaming, stream } = policy;
     this.no = no;
     this.exec = exec;
     this.group = group;
@@ -22,11 +24,12 @@ export class StoredPolicy implements JobPolicy {
     this.limits = limits;
     this.keep = keep;
     this.streaming = streaming;
+    this.stream = stream;
   }
 
   toJSON(): JobPolicy {
-    const { exec, group, retry, leaseMs, limits, keep, streaming } = this;
+    const { exec, group, retry, leaseMs, limits, keep, streaming, stream } = this;
     const policy = { exec, group, retry, leaseMs, limits, keep };
-    return streaming === undefined ? policy : { ...policy, streaming };
+    return streaming === undefined ? policy : { ...policy, streaming, stream };
   }
 }

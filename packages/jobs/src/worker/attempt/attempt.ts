@@ -1,8 +1,13 @@
 import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
+import type { TraceContext } from '../../job/trace-context.js';
+import { TRAILER_BYTES_MAX, type Trailer } from '../../job/trailer.js';
 import type { AbortReason } from '../../jobs-error.js';
-import { AttemptAbortedError } from '../../jobs-error.js';
-import type { Assignment } from '../../protocol/worker-messages.js';
+import { AttemptAbortedError, NonRetryableError } from '../../jobs-error.js';
+import type { JobsClock } from '../../jobs-host.js';
+import type { Assignment, StreamEnd } from '../../protocol/worker-messages.js';
+import { FeedQueue } from '../feed/feed-queue.js';
 import { ChunkSender } from '../stream/chunk-sender.js';
+import type { AttemptTrace } from '../worker-tracing.js';
 
 /** One assignment in this worker, from its arrival to its end. */
 export class Attempt {
@@ -12,9 +17,17 @@ export class Attempt {
   readonly client: string;
   readonly runMs: number;
   readonly outputBytes: number;
+  /** Infinity: no limit. */
+  readonly silenceMs: number;
   readonly payloadBytes: number;
   /** Undefined where its chunks have no readers. */
   readonly stream: ChunkSender | undefined;
+  /** Undefined where clients do not feed it. */
+  readonly feed: FeedQueue | undefined;
+  /** For its handler. */
+  trace: TraceContext | undefined;
+  /** On a worker that traces, once it has begun. */
+  traced: AttemptTrace | undefined = undefined;
   isOver = false;
   hasBegun = false;
   /** Its handler has returned a promise that is not settled. */
@@ -23,9 +36,14 @@ export class Attempt {
   since: number;
   /** The end of its run time. */
   deadline = Number.POSITIVE_INFINITY;
+  /** The metadata that the handler has set by `trailer`, as JSON. */
+  private metadata: string | undefined = undefined;
   aborted: AbortReason | undefined = undefined;
   abortDetail = '';
   private payload: Payload;
+  private clock: JobsClock | undefined = undefined;
+  /** The latest chunk of its generator; Infinity: it has none, or waits for a reader. */
+  private chunkAt = Number.POSITIVE_INFINITY;
   private controller: AbortController | undefined = undefined;
 
   constructor(assignment: Assignment, now: number) {
@@ -35,17 +53,61 @@ export class Attempt {
     this.client = assignment.client;
     this.runMs = assignment.runMs;
     this.outputBytes = assignment.outputBytes;
+    this.silenceMs = assignment.silenceMs ?? Number.POSITIVE_INFINITY;
     this.payload = assignment.payload;
     this.payloadBytes = assignment.payload.length;
     this.since = now;
-    this.stream =
-      assignment.streaming === true ? new ChunkSender(assignment.job, assignment.attempt) : undefined;
+    this.trace = assignment.trace;
+    this.stream = assignment.streaming === true ? new ChunkSender(assignment) : undefined;
+    this.feed = assignment.isFed === true ? new FeedQueue(assignment.job, assignment.attempt) : undefined;
   }
 
-  begin(now: number): void {
+  begin(now: number, clock: JobsClock): void {
+    this.clock = clock;
     this.hasBegun = true;
     this.since = now;
     this.deadline = now + this.runMs;
+  }
+
+  /** Its generator goes on: with its first chunk, or with the next one after it could be sent. */
+  startSilence(): void {
+    if (this.clock !== undefined && this.silenceMs < Number.POSITIVE_INFINITY)
+      this.chunkAt = this.clock.now();
+  }
+
+  /** It waits for a reader. */
+  stopSilence(): void {
+    this.chunkAt = Number.POSITIVE_INFINITY;
+  }
+
+  /** Time that it waits for an item of its feed does not count as silence. */
+  async withoutSilence<T>(waiting: Promise<T>): Promise<T> {
+    const wasCounted = this.chunkAt < Number.POSITIVE_INFINITY;
+    this.stopSilence();
+    try {
+      return await waiting;
+    } finally {
+      if (wasCounted) this.startSilence();
+    }
+  }
+
+  isSilent(now: number): boolean {
+    return this.chunkAt + this.silenceMs <= now;
+  }
+
+  /** When its limits are to be looked at next. */
+  nextCheckAt(now: number): number {
+    return Math.min(this.deadline, Math.min(this.chunkAt, now) + this.silenceMs);
+  }
+
+  /** For the record of its end; undefined where it neither streams nor has metadata. */
+  get streamEnd(): StreamEnd | undefined {
+    const { stream, metadata } = this;
+    if (stream === undefined && metadata === undefined) return undefined;
+    return {
+      ...(stream === undefined ? {} : { chunks: stream.sentCount }),
+      ...(metadata === undefined ? {} : { metadata }),
+    };
   }
 
   /** Once: after it is parsed the raw payload need not stay in memory. */
@@ -57,8 +119,8 @@ export class Attempt {
 
   /** Once, for a handler on another thread. */
   takeAssignment(): Assignment {
-    const { job, number, exec, client, runMs, outputBytes } = this;
-    return { job, attempt: number, exec, client, runMs, outputBytes, payload: this.takePayload() };
+    const { job, number, exec, client, runMs, outputBytes, trace } = this;
+    return { job, attempt: number, exec, client, runMs, outputBytes, trace, payload: this.takePayload() };
   }
 
   /** Made at its first use: most handlers never read it, and it costs more than a small job. */
@@ -75,6 +137,16 @@ export class Attempt {
     this.aborted = reason;
     this.abortDetail = detail;
     this.controller?.abort(this.reason(jobId, reason));
+    this.feed?.fail(this.reason(jobId, reason));
+  }
+
+  addTrailer(trailer: Trailer): void {
+    const before = this.metadata === undefined ? {} : (JSON.parse(this.metadata) as Trailer);
+    const metadata = JSON.stringify({ ...before, ...trailer });
+    const bytes = Buffer.byteLength(metadata);
+    if (bytes > TRAILER_BYTES_MAX)
+      throw new NonRetryableError(`trailer of ${bytes} bytes, at most ${TRAILER_BYTES_MAX}`);
+    this.metadata = metadata;
   }
 
   private reason(jobId: string, reason: AbortReason): AttemptAbortedError {

@@ -2,12 +2,14 @@
 
 import { type Payload, payloadOfValue, payloadValue } from '../../job/payload.js';
 import { validateBySchema } from '../../job/validate-by-schema.js';
-import { NonRetryableError } from '../../jobs-error.js';
+import { NotStreamingError } from '../../jobs-error.js';
 import type { AttemptEnd } from '../../protocol/worker-messages.js';
 import type { AttemptContext, HandledJob } from '../handler.js';
+import { unloadValue } from '../runners/unload-value.js';
 import { pumpChunks } from '../stream/pump-chunks.js';
 import type { Attempt } from './attempt.js';
 import { failed, failureOf, isFinal, released } from './attempt-end.js';
+import type { LazyAttemptContext } from './lazy-attempt-context.js';
 
 /** Takes the end of an attempt. Only the first end of each counts. */
 export interface AttemptOwner {
@@ -21,7 +23,7 @@ export interface AttemptOwner {
 export function runAttempt(
   attempt: Attempt,
   handled: HandledJob,
-  context: AttemptContext,
+  context: LazyAttemptContext,
   owner: AttemptOwner,
 ): boolean {
   let output: unknown;
@@ -39,22 +41,57 @@ export function runAttempt(
   return true;
 }
 
-function callHandler(attempt: Attempt, { job, run }: HandledJob, context: AttemptContext): unknown {
+function callHandler(attempt: Attempt, handled: HandledJob, context: LazyAttemptContext): unknown {
+  const { job } = handled;
+  if (attempt.stream !== undefined && job.chunk === undefined) throw new NotStreamingError(job.exec);
   const value = payloadValue(attempt.takePayload());
   const input = validateBySchema(job.exec, 'input', job.input, value);
-  if (job.chunk !== undefined) return runStream(attempt, job, async () => run(await input, context));
-  if (attempt.stream !== undefined) throw new NonRetryableError(`the handler of ${job.exec} does not stream`);
-  return input instanceof Promise ? input.then((checked) => run(checked, context)) : run(input, context);
+  if (handled.load !== undefined && !context.hasInstance) return callLoaded(attempt, handled, context, input);
+  return input instanceof Promise
+    ? input.then((checked) => callRun(attempt, handled, context, checked))
+    : callRun(attempt, handled, context, input);
 }
 
-/** A handler of a job with chunks is an async generator, or a function with one output and no chunk. */
-async function runStream(
+/** The value of `load` is made for this attempt, and ends with its handler. */
+async function callLoaded(
+  attempt: Attempt,
+  handled: HandledJob,
+  context: LazyAttemptContext,
+  input: unknown,
+): Promise<unknown> {
+  const checked = await input;
+  const loaded = await handled.load?.();
+  context.loaded = loaded;
+  try {
+    return await callRun(attempt, handled, context, checked);
+  } finally {
+    await unloadValue(handled, loaded);
+  }
+}
+
+/** The handler of a job with chunks is an async generator, or a function with one output and no chunk. */
+function callRun(attempt: Attempt, handled: HandledJob, context: AttemptContext, input: unknown): unknown {
+  const { job, run, runStream } = handled;
+  if (job.chunk === undefined) return run(input, context);
+  const output = (attempt.stream === undefined ? run : runStream)(input, context);
+  if (isAsyncIterable(output)) return pumpChunks(attempt, job, output[Symbol.asyncIterator]());
+  return isThenable(output) ? pumpLater(attempt, job, output) : servedOutput(attempt, job, output);
+}
+
+async function pumpLater(
   attempt: Attempt,
   job: HandledJob['job'],
-  run: () => Promise<unknown>,
+  promise: PromiseLike<unknown>,
 ): Promise<unknown> {
-  const output = await run();
-  return isAsyncIterable(output) ? pumpChunks(attempt, job, output[Symbol.asyncIterator]()) : output;
+  const output = await promise;
+  if (isAsyncIterable(output)) return pumpChunks(attempt, job, output[Symbol.asyncIterator]());
+  return servedOutput(attempt, job, output);
+}
+
+/** An output without chunks is no answer to readers of chunks. */
+function servedOutput({ stream }: Attempt, { exec }: HandledJob['job'], output: unknown): unknown {
+  if (stream !== undefined) throw new NotStreamingError(exec);
+  return output;
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -104,7 +141,8 @@ function encodeOutput(output: unknown): Payload {
 
 function endOfError(attempt: Attempt, error: unknown): AttemptEnd {
   if (attempt.aborted === 'draining') return released(attempt);
-  const outcome = attempt.aborted === 'run-time' ? 'timed-out' : isFinal(error) ? 'final' : 'failed';
+  const isTimedOut = attempt.aborted === 'run-time' || attempt.aborted === 'silence';
+  const outcome = isTimedOut ? 'timed-out' : isFinal(error) ? 'final' : 'failed';
   return failed(attempt, outcome, failureOf(error));
 }
 

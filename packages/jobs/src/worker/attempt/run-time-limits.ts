@@ -2,8 +2,8 @@ import type { JobsTimer, JobsTimers } from '../../jobs-host.js';
 import type { Attempt } from './attempt.js';
 
 /**
- * The run-time limits of all running attempts. One timer, at the earliest deadline; it finds the next when it
- * fires.
+ * The limits of run time and silence of all running attempts. One timer, at the earliest deadline; it finds
+ * the next when it fires.
  */
 export class RunTimeLimits {
   private readonly timers: JobsTimers;
@@ -37,8 +37,8 @@ export class RunTimeLimits {
     const now = this.timers.now();
     let next = Number.POSITIVE_INFINITY;
     for (const attempt of this.running.values()) {
-      if (attempt.deadline <= now) this.onExceeded(attempt);
-      else next = Math.min(next, attempt.deadline);
+      if (attempt.deadline <= now || attempt.isSilent(now)) this.onExceeded(attempt);
+      else next = Math.min(next, attempt.nextCheckAt(now));
     }
     this.timerAt = Number.POSITIVE_INFINITY;
     if (next < Number.POSITIVE_INFINITY) this.watch(next);

@@ -1,6 +1,7 @@
 // Hot path: `push` and `take` run once per chunk.
 import type { Payload } from '../../job/payload.js';
-import type { StreamChunks, StreamWindow } from '../../protocol/stream-messages.js';
+import type { HeldStream, StreamChunks, StreamWindow } from '../../protocol/stream-messages.js';
+import type { Assignment } from '../../protocol/worker-messages.js';
 
 /** Before the leader has named a window. */
 const FIRST_WINDOW_BYTES = 64 * 1024;
@@ -12,6 +13,8 @@ const FIRST_WINDOW_BYTES = 64 * 1024;
 export class ChunkSender {
   readonly job: number;
   readonly attempt: number;
+  /** Its chunks must be on the leader's disk before its end. */
+  private readonly isDurable: boolean;
   /** Set by the worker: there is something to send. */
   onChunk: () => void = () => undefined;
   private chunks: Payload[] = [];
@@ -24,9 +27,20 @@ export class ChunkSender {
   private isClosed = false;
   private resume: (() => void) | undefined = undefined;
 
-  constructor(job: number, attempt: number) {
+  constructor({ job, attempt, durable }: Pick<Assignment, 'job' | 'attempt' | 'durable'>) {
     this.job = job;
     this.attempt = attempt;
+    this.isDurable = durable ?? false;
+  }
+
+  /** Chunks that have left the worker. */
+  get sentCount(): number {
+    return this.base + this.sent;
+  }
+
+  get held(): HeldStream {
+    const { job, attempt, base } = this;
+    return { job, attempt, first: base, next: base + this.chunks.length };
   }
 
   /** False: the attempt is over. */
@@ -42,8 +56,10 @@ export class ChunkSender {
     return this.isClosed || this.heldBytes <= this.window;
   }
 
+  /** The end may follow: every chunk has left, or is on the disk where that was requested. */
   get isDrained(): boolean {
-    return this.isClosed || this.sent === this.chunks.length;
+    const { isClosed, isDurable, sent, chunks } = this;
+    return isClosed || (isDurable ? chunks.length === 0 : sent === chunks.length);
   }
 
   /** Resolves at the next change of the window, of what is sent, or when the attempt is over. */

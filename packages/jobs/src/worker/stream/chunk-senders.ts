@@ -1,4 +1,4 @@
-import type { StreamChunks, StreamWindow } from '../../protocol/stream-messages.js';
+import type { HeldStream, StreamChunks, StreamWindow } from '../../protocol/stream-messages.js';
 import { attemptKey } from '../attempt/attempt.js';
 import type { ChunkSender } from './chunk-sender.js';
 
@@ -33,6 +33,10 @@ export class ChunkSenders {
   clear(): void {
     this.senders.clear();
     this.ready.clear();
+  }
+
+  held(): HeldStream[] {
+    return Array.from(this.senders.values(), ({ held }) => held);
   }
 
   opened(window: StreamWindow): void {

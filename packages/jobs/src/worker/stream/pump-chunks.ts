@@ -6,6 +6,7 @@ import { NonRetryableError } from '../../jobs-error.js';
 import { CHUNK_BYTES_MAX } from '../../protocol/stream-messages.js';
 import type { Attempt } from '../attempt/attempt.js';
 import { ChunkCollector } from './chunk-collector.js';
+import type { ChunkSender } from './chunk-sender.js';
 
 /**
  * Takes the chunks of a handler until it returns: each is checked, sent to the readers where there are some,
@@ -19,38 +20,56 @@ export async function pumpChunks(
 ): Promise<unknown> {
   const collector = new ChunkCollector(job, attempt.outputBytes);
   try {
+    attempt.startSilence();
     for (;;) {
       const step = await chunks.next();
-      if (step.done === true) return step.value ?? collector.collected;
-      await takeChunk(attempt, job, collector, step.value);
+      if (step.done === true) return step.value === undefined ? collector.collected : step.value;
+      const taking = takeChunk(attempt, job, collector, step.value);
+      if (taking !== undefined) await taking;
     }
   } catch (error) {
     // The handler's own clean-up; after its own error it has returned already.
     await chunks.return?.();
     throw error;
   } finally {
+    attempt.stopSilence();
     while (attempt.stream?.isDrained === false) await attempt.stream.changed();
   }
 }
 
-async function takeChunk(
+/** At once, where the schema is synchronous and there is room. */
+function takeChunk(
   attempt: Attempt,
   job: JobDefinition,
   collector: ChunkCollector,
   value: unknown,
-): Promise<void> {
-  const { stream } = attempt;
-  if (attempt.isOver) throw new NonRetryableError('the attempt is over');
+): Promise<void> | undefined {
+  mustGoOn(attempt);
   // The raw chunk travels, and the reader's schema transforms it once.
-  if (job.chunk !== undefined) {
-    const checked = validateBySchema(job.exec, 'chunk', job.chunk, value);
-    if (checked instanceof Promise) await checked;
-  }
+  const checked = job.chunk === undefined ? value : validateBySchema(job.exec, 'chunk', job.chunk, value);
+  if (checked instanceof Promise) return checked.then(() => sendChunk(attempt, collector, value));
+  return sendChunk(attempt, collector, value);
+}
+
+function sendChunk(attempt: Attempt, collector: ChunkCollector, value: unknown): Promise<void> | undefined {
+  const { stream } = attempt;
   const chunk = encodeChunk(value);
   collector.add(value, chunk.length);
-  if (stream === undefined) return;
-  stream.push(chunk);
+  if (stream?.push(chunk) === true && !stream.hasRoom) return waitForRoom(attempt, stream);
+  attempt.startSilence();
+  return undefined;
+}
+
+async function waitForRoom(attempt: Attempt, stream: ChunkSender): Promise<void> {
+  attempt.stopSilence();
   while (!stream.hasRoom) await stream.changed();
+  mustGoOn(attempt);
+  attempt.startSilence();
+}
+
+/** An attempt that was cancelled or timed out takes no chunk: its generator ends in its `yield`. */
+function mustGoOn({ isOver }: Attempt): void {
+  if (isOver) throw new NonRetryableError('the attempt is over');
 }
 
 function encodeChunk(value: unknown): Payload {

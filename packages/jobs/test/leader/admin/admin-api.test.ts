@@ -111,7 +111,9 @@ const item: SubmitItem = { seq: 1, ref: 1, payload: 'x', key: '', delayMs: 0, wa
 /** A client with this many queued jobs. */
 function clientWithJobs(harness: LeaderHarness, jobs: number): FakeClient {
   const client = harness.client('busy');
-  client.write({ kind: 'submit_all', low: 0, seq: 1, items: new Array<SubmitItem>(jobs).fill(item) });
+  for (let seq = 1; seq <= jobs / 1_000; seq += 1)
+    client.write({ kind: 'submit_all', low: 0, seq, items: new Array<SubmitItem>(1_000).fill(item) });
+  assert.is(harness.counts()['queued'], jobs);
   return client;
 }
 

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ExecQueue } from '#src/leader/dispatch/exec-queue.js';
-import { JobQueues, PROMOTED_PER_TURN } from '#src/leader/dispatch/job-queues.js';
+import { JobQueues } from '#src/leader/dispatch/job-queues.js';
+import { TURN_JOBS_MAX } from '#src/leader/options/leader-limits.js';
 import { Job } from '#src/ledger/jobs/job.js';
 import { StoredPolicy } from '#src/ledger/jobs/stored-policy.js';
 import { policyOf } from '../../ledger/random-records.js';
@@ -115,9 +116,9 @@ queueTests('cancelled jobs leave no entries behind', () => {
 
 queueTests('delayed jobs that are due at one moment are enqueued in bounded numbers', () => {
   const queues = new JobQueues(1e6, isWaiting);
-  for (let i = 0; i < PROMOTED_PER_TURN + 10; i += 1) queues.add(job('a', 'ann', 50), 0);
+  for (let i = 0; i < TURN_JOBS_MAX + 10; i += 1) queues.add(job('a', 'ann', 50), 0);
   assert.is(queues.promote(50), false);
-  assert.is(takeAll(queues).length, PROMOTED_PER_TURN);
+  assert.is(takeAll(queues).length, TURN_JOBS_MAX);
   assert.is(queues.promote(50), true);
   assert.is(takeAll(queues).length, 10);
 });

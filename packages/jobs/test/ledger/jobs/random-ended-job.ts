@@ -19,6 +19,8 @@ export const randomFields = fc.record({
   result: fc.constantFrom(undefined, 'null', '"x"', new Uint8Array([200, 201])),
   reason: fc.constantFrom('', 'why'),
   failure: fc.constantFrom(...FAILURES),
+  chunks: fc.constantFrom(undefined, undefined, 0, 7),
+  metadata: fc.constantFrom(undefined, undefined, '{}'),
 });
 
 export type EndedJobFields = typeof randomFields extends fc.Arbitrary<infer T> ? T : never;
@@ -36,6 +38,8 @@ export const ORDINARY: EndedJobFields = {
   result: 'null',
   reason: '',
   failure: undefined,
+  chunks: undefined,
+  metadata: undefined,
 };
 
 export function endedJob(no: number, fields: EndedJobFields): Job {
@@ -44,6 +48,8 @@ export function endedJob(no: number, fields: EndedJobFields): Job {
   job.attempt = fields.attempt;
   job.failures = fields.failures;
   job.crashes = fields.crashes;
-  job.end = { at: no + 100, result: fields.result, reason: fields.reason, failure: fields.failure };
+  job.chunks = fields.chunks;
+  const { result, reason, failure, metadata } = fields;
+  job.end = { at: no + 100, result, reason, failure, ...(metadata === undefined ? {} : { metadata }) };
   return job;
 }

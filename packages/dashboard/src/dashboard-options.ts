@@ -1,0 +1,52 @@
+import type { Host } from '@troupe/core';
+import {
+  checkOptions,
+  listOf,
+  object,
+  oneOf,
+  options,
+  rule,
+  text,
+  wholeNumber,
+} from '@troupe/core/option-check';
+import type { Client, JobDefinition } from '@troupe/jobs';
+import type { AccessToken } from './access/access-tokens.js';
+import { ROLES } from './access/role.js';
+
+export interface DashboardOptions {
+  /** The way to the leader: of `connectClient` or `app.client()`. It stays open when the dashboard closes. */
+  readonly client: Client;
+  /** Jobs whose inputs are checked here. Others pass as they are, and their worker checks them. */
+  readonly jobs?: readonly JobDefinition[] | undefined;
+  /** Tokens and their rights. Default: no tokens, and everybody who reaches the address may do everything. */
+  readonly tokens?: readonly AccessToken[] | undefined;
+  /** Names under which the address is reached, beside those of loopback. Default: none. */
+  readonly hosts?: readonly string[] | undefined;
+  /** The largest body of a request. Default 8,388,608. */
+  readonly bodyBytesMax?: number | undefined;
+  /** Clock. Default: this Node process. */
+  readonly host?: Pick<Host, 'now'> | undefined;
+}
+
+const TOKEN_CHARS_MIN = 16;
+const secret = rule(
+  `a text of at least ${TOKEN_CHARS_MIN} characters`,
+  (value) => typeof value === 'string' && value.length >= TOKEN_CHARS_MIN && value.length <= 512,
+);
+const token = options({ name: text(100), token: secret, roles: listOf(oneOf(ROLES)) }, [
+  'name',
+  'token',
+  'roles',
+]);
+
+export function checkDashboardOptions(given: DashboardOptions): void {
+  const rules = {
+    client: object,
+    jobs: listOf(object),
+    tokens: listOf(token),
+    hosts: listOf(text(255)),
+    bodyBytesMax: wholeNumber(1, 2 ** 31),
+    host: object,
+  } satisfies Record<keyof DashboardOptions, unknown>;
+  checkOptions('dashboard', given, rules, { required: ['client'] });
+}

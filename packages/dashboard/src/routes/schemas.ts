@@ -1,0 +1,39 @@
+import type { JsonSchema, RouteParameter } from './route.js';
+
+export const ANY_VALUE: JsonSchema = {};
+export const JOB_STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const;
+
+export const JOB_ID: RouteParameter = {
+  name: 'id',
+  in: 'path',
+  description: 'The id of a job, as its submit has answered.',
+  schema: { type: 'string', examples: ['42xlt-ak8'] },
+};
+
+export const JOB_VIEW: JsonSchema = {
+  type: 'object',
+  properties: {
+    id: { type: 'string' },
+    exec: { type: 'string' },
+    group: { type: 'string' },
+    client: { type: 'string' },
+    state: { enum: JOB_STATES },
+    attempt: { type: 'integer' },
+    failures: { type: 'integer' },
+    crashes: { type: 'integer' },
+    submittedAt: { type: 'number', description: 'Milliseconds since 1970.' },
+    dueAt: { type: 'number' },
+    endedAt: { type: 'number' },
+    worker: { type: 'string' },
+    reason: { type: 'string' },
+    failure: ANY_VALUE,
+    payloadBytes: { type: 'integer' },
+  },
+};
+
+export const WITHIN: RouteParameter = {
+  name: 'within',
+  in: 'query',
+  description: 'How long to wait: `500ms`, `30s`, `2m`. Without it the answer comes at once.',
+  schema: { type: 'string', examples: ['30s'] },
+};

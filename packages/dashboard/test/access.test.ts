@@ -1,0 +1,110 @@
+import { request as httpRequest } from 'node:http';
+import { serveDashboard } from '@troupe/dashboard';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { GatewayRig } from './gateway-rig.js';
+
+const access = suite('access over HTTP');
+const READ = 'r'.repeat(20);
+const OPERATE = 'o'.repeat(20);
+const SUBMIT = 's'.repeat(20);
+const tokens = [
+  { name: 'reader', token: READ, roles: ['read'] as const },
+  { name: 'operator', token: OPERATE, roles: ['operate'] as const },
+  { name: 'app', token: SUBMIT, roles: ['submit'] as const },
+];
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+const titleOf = async (answer: Response): Promise<string> =>
+  ((await answer.json()) as { title: string }).title;
+
+access('each role may do its part and nothing else', async () => {
+  await using rig = await GatewayRig.start({ tokens });
+  assert.is((await rig.get('/api/overview')).status, 401);
+  assert.is((await rig.get('/api/health')).status, 200, 'a probe needs no token');
+  for (const token of [READ, OPERATE, SUBMIT])
+    assert.is((await rig.get('/api/overview', bearer(token))).status, 200);
+  const submit = (token: string): Promise<Response> =>
+    rig.post('/api/execs/sample.endless/jobs', 1, bearer(token));
+  assert.is((await submit(READ)).status, 403);
+  assert.is((await submit(OPERATE)).status, 403);
+  const { id } = (await (await submit(SUBMIT)).json()) as { id: string };
+  const cancel = (token: string): Promise<Response> => rig.post(`/api/jobs/${id}/cancel`, {}, bearer(token));
+  assert.is((await cancel(SUBMIT)).status, 403);
+  assert.is((await cancel(OPERATE)).status, 200);
+});
+
+access('an address with ten wrong tokens waits, with the right one too', async () => {
+  await using rig = await GatewayRig.start({ tokens });
+  for (let tries = 0; tries < 10; tries += 1)
+    assert.is(await titleOf(await rig.get('/api/overview', bearer('wrong'))), 'ERR_HTTP_TOKEN');
+  const refused = await rig.get('/api/overview', bearer(READ));
+  assert.is(refused.status, 429);
+  assert.ok(Number(refused.headers.get('retry-after')) > 0);
+});
+
+access('a page trades its token for a cookie, and its changes need the csrf token', async () => {
+  await using rig = await GatewayRig.start({ tokens });
+  const opened = await rig.post('/api/session', { token: OPERATE });
+  assert.is(opened.status, 201);
+  const { csrf } = (await opened.json()) as { csrf: string };
+  const set = opened.headers.get('set-cookie') ?? '';
+  assert.match(set, /HttpOnly; SameSite=Strict/);
+  const cookie = set.split(';')[0] as string;
+  assert.is((await rig.get('/api/overview', { cookie })).status, 200);
+  const purge = (headers: Record<string, string>): Promise<Response> =>
+    rig.post('/api/dead-letters/purge', { ids: ['x'] }, headers);
+  assert.is(await titleOf(await purge({ cookie })), 'ERR_HTTP_CROSS_SITE');
+  assert.is(await titleOf(await purge({ cookie, 'x-csrf-token': 'x'.repeat(32) })), 'ERR_HTTP_CROSS_SITE');
+  assert.is.not(await titleOf(await purge({ cookie, 'x-csrf-token': csrf })), 'ERR_HTTP_CROSS_SITE');
+  await fetch(`${rig.url}/api/session`, { method: 'DELETE', headers: { cookie } });
+  assert.is((await rig.get('/api/overview', { cookie })).status, 401);
+});
+
+access('another host name is refused, and so is a change by a page of another site', async () => {
+  await using rig = await GatewayRig.start();
+  assert.is(await statusWithHost(rig.url, 'evil.example'), 421);
+  assert.is(await statusWithHost(rig.url, 'localhost:7420'), 200);
+  for (const headers of [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }])
+    assert.is((await rig.post('/api/execs/sample.echo/jobs', 1, headers)).status, 403);
+  const own = await rig.post('/api/execs/sample.echo/jobs', 1, { 'sec-fetch-site': 'same-origin' });
+  assert.is(own.status, 201);
+});
+
+access('every answer forbids scripts of documents and other sites', async () => {
+  await using rig = await GatewayRig.start();
+  const { headers } = await rig.get('/api/health');
+  assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'; script-src 'self'/);
+  assert.is(headers.get('x-content-type-options'), 'nosniff');
+});
+
+access('an address beyond loopback needs tokens, and TLS or a word', async () => {
+  await using rig = await GatewayRig.start();
+  const { client } = rig;
+  const refused = async (options: object, problem: RegExp): Promise<void> => {
+    try {
+      await serveDashboard({ client, port: 0, address: '0.0.0.0', ...options });
+    } catch (error) {
+      return assert.match((error as Error).message, problem);
+    }
+    assert.unreachable('it was accepted');
+  };
+  await refused({}, /tokens: needed on 0\.0\.0\.0/);
+  await refused({ tokens }, /tls: needed on 0\.0\.0\.0, or insecure: true/);
+  await refused(
+    { insecure: true, tokens: [{ name: 'x', token: 'short', roles: [] }] },
+    /at least 16 characters/,
+  );
+});
+
+/** `fetch` does not let a program set the header Host. */
+function statusWithHost(url: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(`${url}/api/health`, { headers: { host } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    outgoing.on('error', reject).end();
+  });
+}
+
+access.run();

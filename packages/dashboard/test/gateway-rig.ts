@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import {
+  type DashboardOptions,
+  type DashboardServer,
+  type ServeOptions,
+  serveDashboard,
+} from '@troupe/dashboard';
+import { type Client, defineJob, type EmbeddedJobs, embedded, handle, NonRetryableError } from '@troupe/jobs';
+
+export const anything: StandardSchemaV1<unknown, unknown> = {
+  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
+};
+const aText: StandardSchemaV1<string, string> = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value) => (typeof value === 'string' ? { value } : { issues: [{ message: 'not a text' }] }),
+  },
+};
+
+export const Shout = defineJob('text.shout', { input: aText, output: aText });
+const Echo = defineJob('sample.echo', { input: anything, output: anything });
+const Fail = defineJob('sample.fail', { input: anything, output: anything });
+const Endless = defineJob('sample.endless', { input: anything, output: anything });
+const Count = defineJob('sample.count', { input: anything, output: anything, chunk: anything });
+
+/** A leader and a worker in this process, and the gateway on a port of its own. */
+export class GatewayRig implements AsyncDisposable {
+  readonly client: Client;
+  readonly url: string;
+  private readonly app: EmbeddedJobs;
+  private readonly server: DashboardServer;
+  private readonly folder: string;
+
+  private constructor(app: EmbeddedJobs, client: Client, server: DashboardServer, folder: string) {
+    this.app = app;
+    this.client = client;
+    this.server = server;
+    this.url = server.url;
+    this.folder = folder;
+  }
+
+  static async start(
+    options: Omit<ServeOptions, keyof Pick<DashboardOptions, 'client'>> = {},
+  ): Promise<GatewayRig> {
+    const folder = await mkdtemp(join(tmpdir(), 'troupe-gateway-'));
+    const app = await embedded({ dir: folder });
+    app.worker({
+      handlers: [
+        handle(Shout, (input) => input.toUpperCase()),
+        handle(Echo, (input) => input),
+        handle(Fail, () => {
+          throw new NonRetryableError('it never works');
+        }),
+        handle(Endless, (_input, { signal }) => aborted(signal)),
+        handle(Count, async function* (input) {
+          for (let number = 1; number <= Number(input); number += 1) yield number;
+        }),
+      ],
+    });
+    const client = app.client({ name: 'gateway' });
+    const server = await serveDashboard({ jobs: [Shout], ...options, client, port: 0 });
+    return new GatewayRig(app, client, server, folder);
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${this.url}${path}`, { headers });
+  }
+
+  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${this.url}${path}`, { method: 'POST', body: JSON.stringify(body), headers });
+  }
+
+  /** The id of a new job. */
+  async submit(exec: string, input: unknown, query = ''): Promise<string> {
+    const answer = await this.post(`/api/execs/${exec}/jobs${query}`, input);
+    return ((await answer.json()) as { id: string }).id;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server.close();
+    await this.app.close({ withinMs: 100 });
+    await rm(this.folder, { recursive: true });
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
+}

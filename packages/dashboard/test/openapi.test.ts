@@ -1,0 +1,54 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ROUTES } from '#src/routes/all-routes.js';
+import { GatewayRig } from './gateway-rig.js';
+
+const document = suite('document of the API');
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: Record<string, Record<string, { responses: object; parameters: { name: string }[] }>>;
+}
+
+document('every route is in the document, and nothing else', async () => {
+  await using rig = await GatewayRig.start();
+  const { openapi, paths } = (await (await rig.get('/api/openapi.json')).json()) as Document;
+  assert.is(openapi, '3.1.0');
+  const documented = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method} ${path}`),
+  );
+  assert.equal(documented.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+});
+
+document('every route of the document answers, with a status that it names', async () => {
+  await using rig = await GatewayRig.start();
+  const { paths } = (await (await rig.get('/api/openapi.json')).json()) as Document;
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { responses, parameters }] of Object.entries(methods)) {
+      for (const name of path.match(/\{\w+\}/g) ?? [])
+        assert.ok(
+          parameters.some((one) => `{${one.name}}` === name),
+          `${path} documents ${name}`,
+        );
+      const url =
+        rig.url + path.replace('{exec}', 'sample.echo').replace('{id}', await rig.submit('sample.echo', 1));
+      const body = method === 'post' ? { body: '{"ids":["x"]}' } : {};
+      const { status } = await fetch(url, { method: method.toUpperCase(), ...body });
+      const isProblem = status >= 400 && 'default' in responses;
+      assert.ok(String(status) in responses || isProblem, `${method} ${path} answered ${status}`);
+      assert.ok(status < 500, `${method} ${path} answered ${status}`);
+    }
+  }
+});
+
+document('figures are in the text format of Prometheus', async () => {
+  await using rig = await GatewayRig.start();
+  await rig.submit('later.job', 1, '?runAfter=1h');
+  const text = await (await rig.get('/metrics')).text();
+  assert.match(text, /^troupe_jobs\{state="queued"\} 1$/m);
+  assert.match(text, /^troupe_worker_slots\{worker="[^"]+",liveness="alive"\} \d+$/m);
+  for (const line of text.trimEnd().split('\n'))
+    assert.match(line, /^(# (HELP|TYPE) troupe_\w+ .+|troupe_\w+(\{(\w+="([^"\\]|\\.)*",?)+\})? -?[\d.]+)$/);
+});
+
+document.run();
