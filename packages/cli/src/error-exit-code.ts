@@ -89,6 +89,7 @@ const EXIT_CODES: Readonly<Record<string, Known>> = {
   EMFILE: { exitCode: ExitCode.retryLater, advice: 'too many open files; raise the limit (ulimit -n)' },
   ENFILE: { exitCode: ExitCode.retryLater, advice: 'too many open files on this machine' },
   EEXIST: { exitCode: ExitCode.cannotCreate, advice: 'it is there already; choose another path' },
+  ERR_JOURNAL_DEPOSED: { exitCode: ExitCode.retryLater },
   ERR_JOURNAL_FAILED: { exitCode: ExitCode.io },
   ERR_LOG_DISK_TOO_SMALL: { exitCode: ExitCode.config },
   ERR_LEDGER_CORRUPT: { exitCode: ExitCode.data, advice: 'restore a backup' },

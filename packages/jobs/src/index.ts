@@ -1,7 +1,8 @@
 export type { ListOptions } from './client/client.js';
 export { Client } from './client/client.js';
 export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client/client-tracing.js';
-export type { SubmitReceipt } from './client/job-handle.js';
+export type { FeedReceipt } from './client/feed/client-feed.js';
+export type { FeedOptions, SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
 export type { ChunksOptions, ItemsOptions, JobItem, JobStreamEnd } from './client/stream/job-items.js';
 export type { SubmitOptions } from './client/submit-preparer.js';
@@ -13,10 +14,14 @@ export type {
   EmbeddedWorkerOptions,
 } from './embedded/embedded-jobs.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded-jobs.js';
+export { type DumpedDamage, dumpLedger, type LedgerDumpOptions } from './folder/dump-ledger.js';
+export { type LedgerLoadOptions, type LoadedLedger, loadLedger } from './folder/load-ledger.js';
 export type {
   ChunkSchema,
   Collect,
+  FeedInput,
   HandlerChunk,
+  HandlerFeed,
   HandlerInput,
   HandlerOutput,
   JobChunk,
@@ -33,12 +38,22 @@ export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { TraceContext } from './job/trace-context.js';
 export type { Trailer } from './job/trailer.js';
-export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
+export type {
+  AbortReason,
+  CallStatus,
+  FeedRefusalCode,
+  JobFailure,
+  RefusalCode,
+  SchemaIssue,
+  SessionRefusalCode,
+} from './jobs-error.js';
 export {
   AttemptAbortedError,
   CallUnsupportedError,
   CallWaitError,
   ClientClosedError,
+  FeedRefusedError,
+  FeedWaitError,
   ForbiddenError,
   JobCancelledError,
   JobDefinitionError,
@@ -49,30 +64,36 @@ export {
   JobsError,
   JobUnknownError,
   JobWaitError,
+  JournalDeposedError,
   JournalFailedError,
   LeaderChangedError,
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerLineError,
   LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
   NonRetryableError,
   NotStreamingError,
+  RunnerLoadError,
+  RunnerWaitError,
   SessionRefusedError,
   StreamGapError,
   StreamRefusedError,
   StreamResetError,
   SubmitWaitError,
 } from './jobs-error.js';
-export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
+export type { Journal, JournalOwner, JournalReader, JournalWatcher, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
 export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
 export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
+export type { LedgerLine } from './ledger/lines/line-field.js';
 export type {
+  FeedView,
   JobView,
   LeaderOverview,
   LeaderTable,
@@ -81,8 +102,10 @@ export type {
   WorkerLiveness,
   WorkerView,
 } from './protocol/admin-messages.js';
-export type { JobOutcome } from './protocol/client-messages.js';
+export type { DurabilityLevel, JobOutcome } from './protocol/client-messages.js';
+export type { FeedEnd } from './protocol/feed-messages.js';
 export type { StreamPosition } from './protocol/stream-messages.js';
+export type { RunnerUse } from './protocol/worker-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
 export { connectClient } from './remote/connect-client.js';
 export type { DialOptions } from './remote/dial-options.js';
@@ -90,6 +113,7 @@ export type { StartWorkerOptions } from './remote/start-worker.js';
 export { RemoteWorker, startWorker } from './remote/start-worker.js';
 export type { LeaderRenewal, LeaderServerOptions } from './server/leader-server.js';
 export { LeaderServer, startLeader } from './server/leader-server.js';
+export type { JobFeed } from './worker/feed/job-feed.js';
 export type {
   AttemptContext,
   HandledJob,
@@ -101,6 +125,7 @@ export type {
 } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';
+export type { RunnerPoolOptions } from './worker/runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './worker/threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker/worker-options.js';
 export type { AttemptTrace, AttemptView, WorkerTracing } from './worker/worker-tracing.js';

@@ -1,8 +1,9 @@
 import type { ActorContext } from '@troupe/core';
-import type { DurableReceiver, LogCondition, LogWatcher } from '@troupe/wal';
+import type { CodecName, DurableReceiver, LogCondition } from '@troupe/wal';
 import type { PayloadStore } from '../job/payload-store.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { LedgerFormat } from '../ledger/ledger-format.js';
+import type { DurabilityLevel } from '../protocol/client-messages.js';
 
 /**
  * The log of a leader. One implementation is a file log; a replicated log is another. It does not know what
@@ -20,12 +21,21 @@ export interface Journal {
     stored: ReadonlyMap<number, StoredPayload> | undefined,
     to: DurableReceiver,
   ): void;
+  /**
+   * The form of its entries. Default 'binary'. With 'jsonl' each record is one JSON text and an entry of its
+   * own, so that a log of lines can be read without this program.
+   */
+  readonly codec?: CodecName | undefined;
+  /** The durability of an append. */
+  readonly level: DurabilityLevel;
+  /** The largest entry that it takes. */
+  readonly entryBytesMax: number;
   /** The store of payloads that are too large for an entry, where the journal has one. */
   readonly payloads?: PayloadStore | undefined;
   /** Its condition when it was opened. New work is refused while its disk is not `ok`. */
   readonly condition: LogCondition;
-  /** Tells `watcher` its condition at every change. */
-  watch(watcher: LogWatcher): void;
+  /** Tells `watcher` its condition at every change, and that another leader has taken the log. */
+  watch(watcher: JournalWatcher): void;
   /**
    * False: another process has opened the log, so that the leader's state may be old. The leader stops. It
    * looks before the answers of a turn leave.
@@ -38,6 +48,15 @@ export interface Journal {
   snapshot(done: (error: Error | null, lsn: number) => void): void;
   /** Makes all entries durable and releases the log. */
   close(done: (error: Error | null) => void): void;
+}
+
+/** The actor that a journal reports to: the leader. */
+export interface JournalWatcher {
+  readonly tell: {
+    logChanged(condition: LogCondition): void;
+    /** The log has another leader, or its lease is over: a JournalDeposedError. Nothing more is answered. */
+    logLost(error: Error): void;
+  };
 }
 
 /** Of a journal in memory. */

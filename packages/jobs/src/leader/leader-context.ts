@@ -1,4 +1,5 @@
 import type { JobsClock } from '../jobs-host.js';
+import type { Journal } from '../journal/journal.js';
 import type { Job } from '../ledger/jobs/job.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
@@ -49,6 +50,9 @@ export interface LeaderContext {
    * at most.
    */
   readonly leaseTime: number;
+  readonly journal: Journal;
+  /** The largest record: a payload at its limit, or a whole batch. */
+  readonly recordBytesMax: number;
   readonly draining: boolean;
   readonly diskLow: boolean;
   readonly diskSlow: boolean;

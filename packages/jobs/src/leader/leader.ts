@@ -1,7 +1,7 @@
 import type { LogCondition } from '@troupe/wal';
 import { Ring } from '../collections/ring.js';
 import type { PayloadStore } from '../job/payload-store.js';
-import { JournalFailedError } from '../jobs-error.js';
+import { JournalDeposedError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
 import type { Journal } from '../journal/journal.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
@@ -19,10 +19,11 @@ import { Dispatcher } from './dispatch/dispatcher.js';
 import { Fleet } from './dispatch/fleet.js';
 import { JobQueues } from './dispatch/job-queues.js';
 import { LeaseWatch } from './dispatch/lease-watch.js';
+import { FeedTable } from './feeds/feed-table.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-context.js';
 import type { LeaderEffects } from './leader-effects.js';
-import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
+import { type LeaderLimits, type LeaderTimes, RECORD_BYTES_MAX } from './options/leader-limits.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { MessageSlices } from './sessions/message-slices.js';
@@ -37,6 +38,8 @@ import { UncommittedJobs } from './submit/uncommitted-jobs.js';
 /** No turn does more of these than a few milliseconds take. */
 const TASKS_PER_TURN = 2_048;
 const RESTORED_PER_TURN = 8_192;
+/** Numbers, times, keys and failures beside the payload of a record. */
+const ENTRY_FRAMING_BYTES = 512 * 1024;
 
 export interface LeaderSetup {
   readonly ledger: LeaderLedger;
@@ -70,6 +73,7 @@ export class Leader implements LeaderContext {
   leaseTime = 0;
   draining = false;
   readonly journal: Journal;
+  readonly recordBytesMax: number;
   private log: LogCondition;
   private readonly replayMs: number;
   private readonly journalWriter: JournalWriter<Session>;
@@ -79,6 +83,7 @@ export class Leader implements LeaderContext {
   private readonly admin: AdminApi;
   private readonly sessions: SessionRegistry;
   private readonly streams: StreamTable;
+  private readonly feeds: FeedTable;
   private readonly dispatcher: Dispatcher;
   private readonly commitEffects: CommitEffects;
   private readonly outbound = new OutboundFlush((session) => this.addPostponed(session));
@@ -102,6 +107,7 @@ export class Leader implements LeaderContext {
   constructor(setup: LeaderSetup) {
     this.ledger = setup.ledger;
     this.journal = setup.journal;
+    this.recordBytesMax = Math.min(RECORD_BYTES_MAX, setup.journal.entryBytesMax - ENTRY_FRAMING_BYTES);
     this.log = setup.journal.condition;
     this.replayMs = setup.replayMs;
     this.limits = setup.limits;
@@ -114,7 +120,7 @@ export class Leader implements LeaderContext {
     this.uncommitted = new UncommittedJobs(setup.ledger.nextJob);
     this.journalWriter = new JournalWriter(
       setup.effects,
-      setup.lsn,
+      { lsn: setup.lsn, codec: setup.journal.codec },
       (batch, firstLsn) => this.durable(batch, firstLsn),
       (error) => this.fail(error),
     );
@@ -124,12 +130,20 @@ export class Leader implements LeaderContext {
       this.sessions.producerExpired(session),
     );
     this.leaseWatch = new LeaseWatch(this, this.attempts);
-    this.admin = new AdminApi(this, this.leaseWatch);
+    this.feeds = new FeedTable(this);
+    this.admin = new AdminApi(this, this.leaseWatch, this.feeds);
     this.streams = new StreamTable(this);
-    this.sessions = new SessionRegistry(this, this.attempts, this.leaseWatch, producers, this.streams);
+    this.sessions = new SessionRegistry(
+      this,
+      this.attempts,
+      this.leaseWatch,
+      producers,
+      this.streams,
+      this.feeds,
+    );
     this.dispatcher = new Dispatcher(this, this.attempts);
-    const { submits, attempts, admin, sessions, streams } = this;
-    this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions, streams });
+    const { submits, attempts, admin, sessions, streams, feeds } = this;
+    this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions, streams, feeds });
     this.lastTickAt = setup.clock.now();
     this.recordEpoch = Math.max(setup.clock.wallNow(), this.ledger.now) - this.lastTickAt;
     this.readClock();
@@ -216,6 +230,11 @@ export class Leader implements LeaderContext {
     this.log = condition;
   }
 
+  /** The log has another leader: nothing more is answered. */
+  logLost(error: Error): void {
+    this.fail(error);
+  }
+
   overview(): LeaderOverview {
     return this.admin.overview();
   }
@@ -300,8 +319,10 @@ export class Leader implements LeaderContext {
 
   private restoreJob(job: LeaderJob): void {
     if (job.state === 'queued') this.queues.add(job, this.ledger.now);
-    else if (job.state === 'running')
+    else if (job.state === 'running') {
       this.attempts.restore(job, this.sessions.placeholderSession(job.worker));
+      this.feeds.restored(job);
+    }
   }
 
   private wake(): void {
@@ -322,6 +343,7 @@ export class Leader implements LeaderContext {
     const isMore = this.dispatcher.dispatch() || this.readyTasks.size > 0 || this.slices.size > 0;
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.clock.now());
+    this.feeds.flush();
     if (this.streams.flush() || this.admin.continueListings() || isMore) this.wake();
     // With another leader on the log the answers may be of an old state. The log's own look, before it
     // reports an append as durable, is older than the messages that came since.
@@ -377,6 +399,7 @@ export class Leader implements LeaderContext {
     this.leaseWatch.check();
     this.expire();
     this.streams.sweep();
+    this.feeds.tick();
     this.outbound.retryAll();
     this.effects.startTick(this.times.tickMs);
     this.wake();
@@ -398,7 +421,7 @@ export class Leader implements LeaderContext {
   /** Whether the state here is that of the log. If not, the leader ends as after a failed append. */
   private isOwner(): boolean {
     if (this.journal.isOwner()) return true;
-    this.fail(new JournalFailedError('another process has opened it'));
+    this.fail(new JournalDeposedError('another process has opened it'));
     return false;
   }
 

@@ -1,6 +1,7 @@
 import type { Payload } from '../job/payload.js';
 import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
+import type { FedItems, FeedRequest } from './feed-messages.js';
 import type { ProtocolOffer } from './job-protocol.js';
 import type { SessionMessage } from './session-messages.js';
 import type { HeldStream, StreamChunks, StreamWindow } from './stream-messages.js';
@@ -28,6 +29,8 @@ export interface WorkerHello extends ProtocolOffer {
   readonly credit: Credit;
   /** Proof of its heartbeat connection (ADR 0404). Without one, silence means blocked. */
   readonly heartbeatToken?: string | undefined;
+  /** Its warm runners. Absent: none. */
+  readonly runners?: readonly RunnerOffer[] | undefined;
   /** Attempts it still holds, running or ended and not yet acknowledged. */
   readonly held: readonly AttemptRef[];
   /** The streams among them. Absent: none. */
@@ -51,6 +54,33 @@ export interface LoopBlocked {
 export interface Credit {
   readonly jobs: number;
   readonly bytes: number;
+}
+
+/** A warm runner of a worker: its instances and counters, as of now. */
+export interface RunnerUse {
+  readonly runner: string;
+  /** Instances at once. */
+  readonly size: number;
+  /** Attempts that the worker has granted in this session, as in {@link Credit}. */
+  readonly granted: number;
+  readonly loading: number;
+  readonly idle: number;
+  /** Instances with an attempt, or with a handler that still runs although its attempt has ended. */
+  readonly held: number;
+  /** Attempts that wait for an instance. */
+  readonly waiting: number;
+  /** Instances loaded since the worker started. */
+  readonly loads: number;
+  readonly loadFailures: number;
+  /** Instances that were unloaded or lost since the worker started. */
+  readonly recycled: number;
+  /** Attempts that began on an instance since the worker started. */
+  readonly runs: number;
+}
+
+export interface RunnerOffer extends RunnerUse {
+  /** The jobs that run on it, as in the hello. */
+  readonly execs: readonly string[];
 }
 
 /** The part of an end that only streams have. */
@@ -81,11 +111,15 @@ export type WorkerMessage =
       readonly overrun?: number | undefined;
       /** Total run time of the attempts that ended. Absent where it was not measured. */
       readonly runMs?: number | undefined;
+      /** Warm runners that have changed since the last report. */
+      readonly runners?: readonly RunnerUse[] | undefined;
     }
   /** The worker takes nothing more. Unused credit is void. */
   | { readonly kind: 'drain' }
   /** Chunks of running attempts; before the report with their ends. */
-  | { readonly kind: 'chunks'; readonly items: readonly StreamChunks[] };
+  | { readonly kind: 'chunks'; readonly items: readonly StreamChunks[] }
+  /** Of attempts that are fed: when the handler begins or has taken items, and in every new session. */
+  | { readonly kind: 'feed_requests'; readonly items: readonly FeedRequest[] };
 
 export interface Assignment extends AttemptRef {
   readonly exec: string;
@@ -95,6 +129,8 @@ export interface Assignment extends AttemptRef {
   readonly outputBytes: number;
   /** Its chunks have readers. Absent: they are only collected. */
   readonly streaming?: boolean | undefined;
+  /** Clients may feed it. Absent: its feed has ended. */
+  readonly isFed?: boolean | undefined;
   /** The attempt ends once the leader has acknowledged every chunk. */
   readonly durable?: boolean | undefined;
   /** Silence between the chunks of a generator. Absent: no limit. */
@@ -117,4 +153,5 @@ export type ToWorker =
   /** An end of an attempt that was not running any more: it changed nothing, and the worker may forget it. */
   | { readonly kind: 'stale'; readonly items: readonly AttemptRef[] }
   | { readonly kind: 'abort'; readonly items: readonly AttemptAbort[] }
-  | { readonly kind: 'stream_windows'; readonly items: readonly StreamWindow[] };
+  | { readonly kind: 'stream_windows'; readonly items: readonly StreamWindow[] }
+  | { readonly kind: 'fed_items'; readonly items: readonly FedItems[] };

@@ -1,3 +1,4 @@
+export { type JournalPlace, type JournalRule, journalConformance } from './journal-conformance.js';
 export { type MemoryLog, memoryJournal } from './memory-journal.js';
 export { type TestJobs, type TestJobsOptions, testJobs } from './test-jobs.js';
 export { TestJobError, UnclosedJobsError } from './testing-errors.js';

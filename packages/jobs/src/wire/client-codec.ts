@@ -4,8 +4,11 @@
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import {
   HAS_FIELDS,
+  type OptionalField,
   readOptionalFields,
+  readTextField,
   skipOptionalFields,
+  textField,
   writeOptionalFields,
 } from '../bytes/optional-fields.js';
 import { readTraceFields, writeTraceFields } from '../bytes/trace-fields.js';
@@ -20,6 +23,7 @@ import { JobDefinitionError, MessageMalformedError } from '../jobs-error.js';
 import type {
   ClientHello,
   ClientMessage,
+  DurabilityLevel,
   JobOutcome,
   Receipt,
   SubmitItem,
@@ -27,6 +31,16 @@ import type {
   UnsupportedPolicy,
 } from '../protocol/client-messages.js';
 import { readAdminRequest } from './admin-codec.js';
+import {
+  encodeCloseFeed,
+  encodeFeed,
+  encodeFeedStates,
+  encodeOpenFeed,
+  readCloseFeed,
+  readFeed,
+  readFeedStates,
+  readOpenFeed,
+} from './feed-codec.js';
 import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import {
@@ -57,6 +71,9 @@ const REFUSED = 2;
 const HAS_RESULT = 1;
 const HAS_REASON = 2;
 const HAS_FAILURE = 4;
+/** Optional field of the welcome. */
+const LEVEL_FIELD = 1;
+const LEVELS = ['memory', 'fsync', 'replicated'] as const satisfies readonly DurabilityLevel[];
 /** An optional field of an outcome. */
 const METADATA = 1;
 const STATES = ['done', 'dead', 'cancelled', 'unknown'] as const satisfies readonly JobOutcome['state'][];
@@ -102,6 +119,12 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
       return encodeStreamConsumed(message.items, out, emit);
     case 'stop_stream':
       return encodeStopStream(message.reader, out, emit);
+    case 'open_feed':
+      return encodeOpenFeed(message, out, emit);
+    case 'feed':
+      return encodeFeed(message, out, emit);
+    case 'close_feed':
+      return encodeCloseFeed(message.feed, out, emit);
     case 'heartbeat':
       return emit(JobFrameType.Heartbeat, out);
     case 'close':
@@ -184,6 +207,12 @@ export function readClient(type: number, from: WireReader): ClientMessage | Unsu
       return { kind: 'stream_consumed', items: readStreamConsumed(from) };
     case JobFrameType.StopStream:
       return { kind: 'stop_stream', reader: readStopStream(from) };
+    case JobFrameType.OpenFeed:
+      return { kind: 'open_feed', ...readOpenFeed(from) };
+    case JobFrameType.Feed:
+      return { kind: 'feed', ...readFeed(from) };
+    case JobFrameType.CloseFeed:
+      return { kind: 'close_feed', feed: readCloseFeed(from) };
     case JobFrameType.Heartbeat:
       return { kind: 'heartbeat' };
     case JobFrameType.Close:
@@ -201,6 +230,8 @@ export function encodeToClient(message: ToClient, out: ByteWriter, emit: Emit): 
       return encodeOutcomes(message.items, out, emit);
     case 'stream_items':
       return encodeStreamItems(message, out, emit, OUTCOME_CODEC);
+    case 'feed_states':
+      return encodeFeedStates(message.items, out, emit);
     case 'answer':
       out.int(message.call);
       out.text(JSON.stringify(message.answer));
@@ -210,7 +241,7 @@ export function encodeToClient(message: ToClient, out: ByteWriter, emit: Emit): 
       out.text(message.tag);
       out.int(message.outstandingMax);
       out.int(message.payloadBytesMax);
-      writeOptionalFields(out, []);
+      writeOptionalFields(out, levelField(message.level));
       return emit(JobFrameType.SessionWelcome, out);
     case 'refused':
     case 'heartbeat':
@@ -235,6 +266,8 @@ export function readToClient(type: number, from: WireReader): ToClient | undefin
     }
     case JobFrameType.StreamItems:
       return { kind: 'stream_items', ...readStreamItems(from, OUTCOME_CODEC) };
+    case JobFrameType.FeedStates:
+      return { kind: 'feed_states', items: readFeedStates(from) };
     case JobFrameType.Answer:
       // The client trusts the leader with its jobs, and so with the types of its answers.
       return {
@@ -254,8 +287,15 @@ function readWelcome(from: WireReader): ToClient {
   const tag = from.text();
   const outstandingMax = from.int();
   const payloadBytesMax = from.int();
-  skipOptionalFields(from);
-  return { kind: 'welcome', ...offer, tag, outstandingMax, payloadBytesMax };
+  const level = readTextField(readOptionalFields(from), LEVEL_FIELD);
+  const welcome = { kind: 'welcome', ...offer, tag, outstandingMax, payloadBytesMax } as const;
+  const known = LEVELS.find((one) => one === level);
+  return known === undefined ? welcome : { ...welcome, level: known };
+}
+
+/** Level 'fsync' is what a welcome without the field means. */
+function levelField(level: DurabilityLevel | undefined): OptionalField[] {
+  return textField(LEVEL_FIELD, level === 'fsync' ? undefined : level) ?? [];
 }
 
 /** The frame is whole: only its text is of another version, so the connection can go on. */
@@ -406,10 +446,19 @@ function readPolicy(from: WireReader): JobPolicy | UnsupportedPolicy {
   const text = from.text();
   try {
     const { exec, ...options } = parseObject(text, 'policy');
-    return defineJob(exec as string, { ...options, input: ANY, output: ANY }).policy;
+    return defineJob(exec as string, { ...options, ...schemasOf(options), input: ANY, output: ANY }).policy;
   } catch (error) {
     if (error instanceof MessageMalformedError || error instanceof JobDefinitionError)
       return { problem: error.message };
     throw error;
   }
+}
+
+/** Limits of a feed stand for its schema, which stays with client and worker. */
+function schemasOf({ limits }: Record<string, unknown>): {
+  readonly feed?: typeof ANY;
+  readonly chunk?: typeof ANY;
+} {
+  const { feedBytesMax } = (limits ?? {}) as JobPolicy['limits'];
+  return feedBytesMax === undefined ? {} : { feed: ANY, chunk: ANY };
 }

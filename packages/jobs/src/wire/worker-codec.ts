@@ -25,8 +25,10 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
+import { encodeFedItems, encodeFeedRequests, readFedItems, readFeedRequests } from './feed-codec.js';
 import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
+import { readRunnerOffers, readRunnerUses, writeRunnerOffers, writeRunnerUses } from './runner-codec.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -58,9 +60,13 @@ const STREAMING = 2;
 const DURABLE = 4;
 /** One of its optional fields is the limit of its silence. */
 const HAS_SILENCE = 8;
+/** Clients may feed it. */
+const FED = 16;
 
-/** Optional fields of WorkerHello, of an assignment and of an end (docs/wire-protocol.md §12). */
+/** Optional fields of WorkerHello, Report, an assignment and an end (docs/wire-protocol.md §12). */
 const HELD_STREAMS = 1;
+const RUNNER_OFFERS = 2;
+const RUNNER_USES = 1;
 const SILENCE_MS = 3;
 const CHUNKS = 1;
 const METADATA = 2;
@@ -77,11 +83,11 @@ export function encodeWorkerHello(hello: WorkerHello, out: ByteWriter, emit: Emi
   out.int(hello.slots);
   writeCredit(out, hello.credit);
   out.text(hello.heartbeatToken ?? '');
-  const { streams = [] } = hello;
-  writeOptionalFields(
-    out,
-    streams.length === 0 ? [] : [fieldOf(HELD_STREAMS, (field) => writeHeldStreams(streams, field))],
-  );
+  const { streams = [], runners = [] } = hello;
+  const fields: OptionalField[] = [];
+  if (streams.length > 0) fields.push(fieldOf(HELD_STREAMS, (field) => writeHeldStreams(streams, field)));
+  if (runners.length > 0) fields.push(fieldOf(RUNNER_OFFERS, (field) => writeRunnerOffers(field, runners)));
+  writeOptionalFields(out, fields);
   for (const held of hello.held) writeAttempt(out, held);
   emit(JobFrameType.WorkerHello, out);
 }
@@ -95,10 +101,16 @@ export function readWorkerHello(from: WireReader): WorkerHello {
   const slots = from.int();
   const credit = readCredit(from);
   const heartbeatToken = from.text();
-  const streams = readField(readOptionalFields(from), HELD_STREAMS, readHeldStreams);
+  const fields = readOptionalFields(from);
+  const streams = readField(fields, HELD_STREAMS, readHeldStreams);
+  const runners = readField(fields, RUNNER_OFFERS, readRunnerOffers);
   const held = readAttempts(from);
   const hello = { ...offer, worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
-  return streams === undefined ? hello : { ...hello, streams };
+  return {
+    ...hello,
+    ...(streams === undefined ? {} : { streams }),
+    ...(runners === undefined ? {} : { runners }),
+  };
 }
 
 export function encodeHeartbeatHello(hello: HeartbeatHello, out: ByteWriter, emit: Emit): void {
@@ -124,13 +136,18 @@ export function readLoopBlocked(from: WireReader): LoopBlocked {
 export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit): void {
   if (message.kind === 'drain') return emit(JobFrameType.Drain, out);
   if (message.kind === 'chunks') return encodeChunks(message.items, out, emit);
+  if (message.kind === 'feed_requests') return encodeFeedRequests(message.items, out, emit);
   const { ends } = message;
   writeCredit(out, message.credit);
   out.double(message.cpu);
   out.int(Math.round(message.lagMs));
   out.int(Math.round((message.runMs ?? 0) * 1_000));
   out.int(message.overrun ?? 0);
-  writeOptionalFields(out, []);
+  const { runners } = message;
+  writeOptionalFields(
+    out,
+    runners === undefined ? [] : [fieldOf(RUNNER_USES, (field) => writeRunnerUses(field, runners))],
+  );
   let isReport = true;
   for (const end of ends) {
     // A large result would delay the credit behind it, so it has its own frame. Credit may be ahead of ends,
@@ -155,13 +172,17 @@ export function readWorker(type: number, from: WireReader): WorkerFrame | undefi
       const lagMs = from.int();
       const runMs = from.int() / 1_000;
       const overrun = from.int();
-      skipOptionalFields(from);
-      return { kind: 'report', ends: readEnds(from), credit, cpu: share(cpu), lagMs, runMs, overrun };
+      const runners = readField(readOptionalFields(from), RUNNER_USES, readRunnerUses);
+      const load = { cpu: share(cpu), lagMs, runMs, overrun };
+      const report = { kind: 'report', ends: readEnds(from), credit, ...load } as const;
+      return runners === undefined ? report : { ...report, runners };
     }
     case JobFrameType.Ends:
       return { kind: 'ends', ends: readEnds(from) };
     case JobFrameType.Chunks:
       return { kind: 'chunks', items: readChunks(from) };
+    case JobFrameType.FeedRequests:
+      return { kind: 'feed_requests', items: readFeedRequests(from) };
     case JobFrameType.Drain:
       return { kind: 'drain' };
     default:
@@ -191,6 +212,8 @@ export function encodeToWorker(message: ToWorker, out: ByteWriter, emit: Emit): 
       return emit(JobFrameType.Stale, out);
     case 'stream_windows':
       return encodeStreamWindows(message.items, out, emit);
+    case 'fed_items':
+      return encodeFedItems(message.items, out, emit);
     case 'welcome':
       writeOffer(out, message);
       out.text(message.tag);
@@ -218,6 +241,8 @@ export function readToWorker(type: number, from: WireReader): ToWorker | undefin
       return { kind: 'stale', items: readAttempts(from) };
     case JobFrameType.StreamWindows:
       return { kind: 'stream_windows', items: readStreamWindows(from) };
+    case JobFrameType.FedItems:
+      return { kind: 'fed_items', items: readFedItems(from) };
     case JobFrameType.SessionWelcome:
       return readWelcome(from);
     default:
@@ -255,8 +280,9 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
   if (out.length > 0) emit(JobFrameType.Assign, out);
 }
 
-function assignFlags({ streaming, durable, silenceMs, trace }: Assignment): number {
-  const kind = (streaming === true ? STREAMING : 0) | (durable === true ? DURABLE : 0);
+function assignFlags({ streaming, isFed, durable, silenceMs, trace }: Assignment): number {
+  const fed = isFed === true ? FED : 0;
+  const kind = (streaming === true ? STREAMING : 0) | (durable === true ? DURABLE : 0) | fed;
   const silence = silenceMs === undefined ? 0 : HAS_SILENCE;
   return kind | silence | (silence === 0 && trace === undefined ? 0 : HAS_FIELDS);
 }
@@ -309,7 +335,8 @@ function readAssigns(from: WireReader): Assignment[] {
     const item = { job, attempt, exec, payload, client, runMs, outputBytes, streaming };
     const traced = trace === undefined ? item : { ...item, trace };
     const isPlain = (flags & (DURABLE | HAS_SILENCE)) === 0;
-    items.push(isPlain ? traced : { ...traced, durable: (flags & DURABLE) !== 0, silenceMs });
+    const limited = isPlain ? traced : { ...traced, durable: (flags & DURABLE) !== 0, silenceMs };
+    items.push((flags & FED) === 0 ? limited : { ...limited, isFed: true });
   }
   return items;
 }

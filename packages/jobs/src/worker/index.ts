@@ -3,6 +3,7 @@ export type {
   ChunkSchema,
   Collect,
   HandlerChunk,
+  HandlerFeed,
   HandlerInput,
   HandlerOutput,
   JobDefinition,
@@ -22,11 +23,14 @@ export {
   MessageMalformedError,
   NonRetryableError,
   NotStreamingError,
+  RunnerLoadError,
+  RunnerWaitError,
   SessionRefusedError,
 } from '../jobs-error.js';
 export type { DialOptions } from '../remote/dial-options.js';
 export type { RemoteWorker, StartWorkerOptions } from '../remote/start-worker.js';
 export { startWorker } from '../remote/start-worker.js';
+export type { JobFeed } from './feed/job-feed.js';
 export type {
   AttemptContext,
   HandledJob,
@@ -37,6 +41,7 @@ export type {
   HandlerStream,
 } from './handler.js';
 export { handle } from './handler.js';
+export type { RunnerPoolOptions } from './runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';
 export type { AttemptTrace, AttemptView, WorkerTracing } from './worker-tracing.js';

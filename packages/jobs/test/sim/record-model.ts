@@ -91,6 +91,8 @@ export class RecordModel {
           if (readTo < durableLsn)
             this.problems.push(`a leader starts with record ${readTo}, ${durableLsn} was durable`);
           done(null, {
+            level: journal.level,
+            entryBytesMax: journal.entryBytesMax,
             condition: journal.condition,
             watch: (watcher) => journal.watch(watcher),
             payloads: journal.payloads,
@@ -193,10 +195,14 @@ export class RecordModel {
       case 'purge':
         for (const no of record.jobs) this.redrivenOrPurged(this.jobs.get(no), record.type, record.at);
         return;
+      case 'feed':
+      case 'feed_end':
+      case 'feed_drop':
       case 'genesis':
       case 'policy_drop':
       case 'producer_drop':
       case 'limits':
+      case 'state':
       case 'tick':
         return;
       default:

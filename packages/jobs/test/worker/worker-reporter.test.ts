@@ -43,7 +43,9 @@ class ReporterRig {
       slots,
       write,
       request: () => this.reporter.report(),
+      takeRunners: () => undefined,
       takeChunks: () => [],
+      takeFeedRequests: () => [],
     });
   }
 

@@ -6,6 +6,8 @@ export interface LeaderOverview {
   readonly keys: number;
   /** Absent at leaders of an earlier version. */
   readonly refusing?: readonly { readonly code: string }[] | undefined;
+  /** Use and limit of the bounded tables, by name. */
+  readonly tables?: Readonly<Record<string, { readonly used: number; readonly max: number }>> | undefined;
   readonly log?:
     | {
         readonly bytes: number;
@@ -20,7 +22,17 @@ export interface LeaderOverview {
     readonly overrun?: number | undefined;
     readonly credit: number;
     readonly slots: number;
+    readonly runners?: readonly RunnerUse[] | undefined;
   }[];
+}
+
+/** The instances of a warm runner in one worker, and the attempts that wait for one there. */
+export interface RunnerUse {
+  readonly runner: string;
+  readonly loading: number;
+  readonly idle: number;
+  readonly held: number;
+  readonly waiting: number;
 }
 
 export interface LeaderOverviewSource {

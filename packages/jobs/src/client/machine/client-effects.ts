@@ -1,6 +1,16 @@
 import type { AdminAnswer } from '../../protocol/admin-messages.js';
-import type { ClientHello, ClientMessage, JobOutcome, Receipt } from '../../protocol/client-messages.js';
+import type {
+  ClientHello,
+  ClientMessage,
+  JobOutcome,
+  Receipt,
+  ToClient,
+} from '../../protocol/client-messages.js';
+import type { FeedRefusal, FeedState } from '../../protocol/feed-messages.js';
 import type { StreamItem } from '../../protocol/stream-messages.js';
+
+/** The leader's answer to a hello, as far as its callers are concerned. */
+export type LeaderWelcome = Pick<ToClient & { kind: 'welcome' }, 'tag' | 'payloadBytesMax' | 'level'>;
 
 /** The effects of a client by name: on its session, and on its callers, who are known by numbers. */
 export interface ClientEffects {
@@ -11,13 +21,18 @@ export interface ClientEffects {
   /** Leads to `connected`, after the events of this moment. */
   requestSession(): void;
   /** The leader has welcomed the session. */
-  welcomed(tag: string, payloadBytesMax: number): void;
+  welcomed(welcome: LeaderWelcome): void;
   /** The receipt of the call's submit. */
   received(call: number, receipt: Receipt): void;
   /** The job that the call waits for has ended. */
   jobEnded(call: number, outcome: JobOutcome): void;
   /** Items for a reader. */
   streamed(reader: number, items: readonly StreamItem[]): void;
+  /** The item of the call is in the log, or it was refused. */
+  feedAnswered(call: number, refusal: FeedRefusal | undefined): void;
+  feedChanged(state: FeedState): void;
+  /** No item of this feed will be taken any more. */
+  feedOver(feed: number, refusal: FeedRefusal): void;
   answered(call: number, answer: RequestAnswer): void;
   /** The client has ended: so has every call. No effect follows. */
   ended(error: Error): void;

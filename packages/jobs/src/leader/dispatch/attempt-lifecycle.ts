@@ -1,5 +1,6 @@
 // Hot path: `assign`, `assigned`, `report` and `endLease` run once per attempt.
 import { boundedFailure } from '../../job/job-failure.js';
+import { isFed } from '../../job/job-policy.js';
 import { retryDelayMs } from '../../job/retry-policy.js';
 import { TRAILER_BYTES_MAX } from '../../job/trailer.js';
 import type { JobFailure } from '../../jobs-error.js';
@@ -14,9 +15,11 @@ import type {
 import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { AttemptEnd, AttemptRef, StreamEnd } from '../../protocol/worker-messages.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
+import type { ExecQueue } from './exec-queue.js';
 import { Lease } from './lease.js';
+
+const FED = { isFed: true } as const;
 
 /** How an attempt without a result ended: reported by its worker, or decided here. */
 type EndCause = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'payload-lost';
@@ -32,6 +35,7 @@ export class AttemptLifecycle {
     | 'markDirty'
     | 'observe'
     | 'queues'
+    | 'recordBytesMax'
     | 'recordTime'
     | 'stage'
     | 'uncommitted'
@@ -43,9 +47,8 @@ export class AttemptLifecycle {
   }
 
   /** The credit is spent with the decision; the assignment is sent when its record is durable. */
-  assign(no: number, bytes: number, session: WorkerSession): void {
-    session.spent += 1;
-    session.spentBytes += bytes;
+  assign(no: number, bytes: number, session: WorkerSession, queue: ExecQueue): void {
+    session.spend(queue, bytes);
     const job = this.context.ledger.jobs.get(no);
     const attempt = (job?.attempt ?? 0) + 1;
     if (job !== undefined) this.reserve(job, attempt, session);
@@ -102,6 +105,7 @@ export class AttemptLifecycle {
       runMs: policy.limits.runMs,
       outputBytes: policy.limits.outputBytes,
       streaming: policy.streaming !== undefined,
+      ...(isFed(policy) ? FED : {}),
       durable: policy.stream?.durable,
       silenceMs: policy.limits.silenceMs,
       trace,
@@ -129,7 +133,7 @@ export class AttemptLifecycle {
       return;
     }
     if (end.outcome === 'ok') {
-      const bytesMax = Math.min(job.policy.limits.outputBytes, RECORD_BYTES_MAX);
+      const bytesMax = Math.min(job.policy.limits.outputBytes, this.context.recordBytesMax);
       if (end.result.length > bytesMax) {
         const message = `output of ${end.result.length} bytes, at most ${bytesMax}`;
         return this.stageEnd(lease, 'final', { name: 'OutputTooLarge', message });
@@ -147,8 +151,7 @@ export class AttemptLifecycle {
     const lease = this.context.ledger.jobs.get(no)?.lease;
     if (lease === undefined || lease.attempt !== attempt || lease.session !== session) return;
     // The credit comes back: the worker has not used it, and will not.
-    session.spent -= 1;
-    session.spentBytes -= lease.job.payload.length;
+    session.unspend(lease.job.policy, lease.job.payload.length);
     this.context.fleet.refresh(session);
     this.stageEnd(lease, 'payload-lost', { name: 'PayloadLost', code: 'ERR_PAYLOAD_LOST', message: problem });
   }
@@ -241,7 +244,9 @@ export class AttemptLifecycle {
     type: RequeueType,
     times: number,
     failure: JobFailure | undefined,
-  ): RequeueRecord {
+  ): RequeueRecord | DeadRecord {
+    // Another attempt would not see the beginning of its feed.
+    if (!this.context.ledger.isReplayable(job.no)) return this.deadLetter(job, 'feed-dropped', failure);
     const at = this.context.recordTime;
     const { retry, exec } = job.policy;
     const delayMs = times === 0 ? 0 : retryDelayMs(retry, times, this.context.clock.random());

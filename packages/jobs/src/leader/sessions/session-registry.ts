@@ -10,6 +10,7 @@ import type { AdminApi } from '../admin/admin-api.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
+import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { StreamTable } from '../streams/stream-table.js';
 import { PolicyRegistry } from '../submit/policy-registry.js';
@@ -31,13 +32,23 @@ const PATTERNS_MAX = 256;
 /** Opens and closes sessions, and handles every message of theirs that is not a submit. */
 export class SessionRegistry {
   private readonly context: LeaderParts<
-    'fleet' | 'leaseTime' | 'ledger' | 'limits' | 'markDirty' | 'observe' | 'recordTime' | 'stage' | 'times'
+    | 'fleet'
+    | 'journal'
+    | 'leaseTime'
+    | 'ledger'
+    | 'limits'
+    | 'markDirty'
+    | 'observe'
+    | 'recordTime'
+    | 'stage'
+    | 'times'
   >;
   private readonly attempts: AttemptLifecycle;
   private readonly leaseWatch: LeaseWatch;
   readonly policies: PolicyRegistry;
   private readonly producers: ProducerRegistry;
   private readonly streams: StreamTable;
+  private readonly feeds: FeedTable;
 
   constructor(
     context: SessionRegistry['context'],
@@ -45,12 +56,14 @@ export class SessionRegistry {
     leaseWatch: LeaseWatch,
     producers: ProducerRegistry,
     streams: StreamTable,
+    feeds: FeedTable,
   ) {
     this.context = context;
     this.attempts = attempts;
     this.leaseWatch = leaseWatch;
     this.producers = producers;
     this.streams = streams;
+    this.feeds = feeds;
     this.policies = new PolicyRegistry(context);
   }
 
@@ -67,9 +80,11 @@ export class SessionRegistry {
       return session;
     }
     this.producers.resume(session);
+    this.feeds.sessionOpened(session);
     const { outstandingMax, payloadBytesMax } = this.context.limits;
     const { tag } = this.context.ledger;
-    session.add({ kind: 'welcome', ...OFFER, tag, outstandingMax, payloadBytesMax });
+    const { level } = this.context.journal;
+    session.add({ kind: 'welcome', ...OFFER, tag, outstandingMax, payloadBytesMax, level });
     this.context.markDirty(session);
     return session;
   }
@@ -157,6 +172,7 @@ export class SessionRegistry {
   clientClosed(session: ClientSession): void {
     session.closed = true;
     this.streams.sessionClosed(session);
+    this.feeds.sessionClosed(session);
     this.policies.sessionClosed(session);
   }
 
@@ -175,6 +191,12 @@ export class SessionRegistry {
         return this.streams.consumed(session, message.items);
       case 'stop_stream':
         return this.streams.remove(session, message.reader);
+      case 'open_feed':
+        return this.feeds.open(session, message);
+      case 'feed':
+        return this.feeds.feed(session, message);
+      case 'close_feed':
+        return this.feeds.close(session, message.feed);
       case 'heartbeat':
         session.answerHeartbeat();
         return this.context.markDirty(session);
@@ -204,8 +226,8 @@ export class SessionRegistry {
     switch (message.kind) {
       case 'report': {
         const { credit, ends } = message;
-        if (!isCreditValid(session, credit)) {
-          const problem = `credit of ${credit.jobs} jobs, ${credit.bytes} bytes`;
+        if (!isCreditValid(session, credit) || !session.runnersReported(message.runners ?? [])) {
+          const problem = `credit of ${credit.jobs} jobs, ${credit.bytes} bytes, or of a runner`;
           this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
           return;
         }
@@ -225,6 +247,8 @@ export class SessionRegistry {
       }
       case 'chunks':
         return this.streams.take(session, message.items);
+      case 'feed_requests':
+        return this.feeds.requested(session, message.items);
       case 'drain':
         session.draining = true;
         this.context.markDirty(session);
@@ -267,6 +291,9 @@ function helloProblem(hello: WorkerHello): string | undefined {
   if (!Number.isSafeInteger(jobs) || jobs < 0 || jobs > hello.slots + BATCH_JOBS_MAX)
     return `credit of ${jobs} jobs, ${hello.slots} slots`;
   if (!Number.isSafeInteger(bytes) || bytes < 0) return `credit of ${bytes} bytes`;
+  const { runners = [] } = hello;
+  if (runners.length > EXECS_MAX || runners.some(({ granted, size }) => granted > size))
+    return `${runners.length} runners, or one with more credit than instances`;
   const bad = hello.patterns.find((pattern) => !isSubjectPattern(pattern));
   return bad === undefined ? undefined : `'${bad}' is not a subject pattern`;
 }

@@ -5,7 +5,6 @@ import { windowKey } from '../../ledger/key-window.js';
 import { YEAR_MS } from '../../option-check.js';
 import type { Refusal, SubmitItem } from '../../protocol/client-messages.js';
 import type { LeaderParts } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { deadQuotaProblem, jobQuotaProblem, keyQuotaProblem } from './identity-quota.js';
 import { RETRY_AFTER_MS, refusal } from './refusal.js';
@@ -38,7 +37,9 @@ const WAIT: Admission = { verdict: 'wait' };
  * submit has changed nothing, so it may be sent again.
  */
 export function admit(
-  context: LeaderParts<'diskLow' | 'diskSlow' | 'draining' | 'ledger' | 'limits' | 'recordTime'>,
+  context: LeaderParts<
+    'diskLow' | 'diskSlow' | 'draining' | 'ledger' | 'limits' | 'recordBytesMax' | 'recordTime'
+  >,
   uncommitted: UncommittedLoad,
   own: IdentityLoad | undefined,
   session: ClientSession,
@@ -57,8 +58,9 @@ export function admit(
     const size = `payload of ${item.payload.length} bytes, at most ${limits.payloadBytesMax}`;
     return refuse('ERR_PAYLOAD_TOO_LARGE', size, 0);
   }
-  if (item.payload.length > RECORD_BYTES_MAX && !(item.payload instanceof StoredPayload)) {
-    const size = `payload of ${item.payload.length} bytes, at most ${RECORD_BYTES_MAX} where it is not streamed`;
+  const { recordBytesMax } = context;
+  if (item.payload.length > recordBytesMax && !(item.payload instanceof StoredPayload)) {
+    const size = `payload of ${item.payload.length} bytes, at most ${recordBytesMax} where it is not streamed`;
     return refuse('ERR_PAYLOAD_TOO_LARGE', size, 0);
   }
   const key = item.key === '' ? '' : windowKey(session.client, policy.exec, item.key);
@@ -87,7 +89,9 @@ export function admit(
 }
 
 function checkKey(
-  context: LeaderParts<'diskLow' | 'diskSlow' | 'draining' | 'ledger' | 'limits' | 'recordTime'>,
+  context: LeaderParts<
+    'diskLow' | 'diskSlow' | 'draining' | 'ledger' | 'limits' | 'recordBytesMax' | 'recordTime'
+  >,
   uncommitted: UncommittedLoad,
   key: string,
   item: SubmitItem,

@@ -9,7 +9,6 @@ import type { ClientMessage, Refusal, SubmitItem } from '../../protocol/client-m
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { type Admitted, admit } from './admission.js';
 import type { ProducerRegistry } from './producer-registry.js';
@@ -42,6 +41,7 @@ export class SubmitProcessor {
     | 'markDirty'
     | 'observe'
     | 'queues'
+    | 'recordBytesMax'
     | 'recordTime'
     | 'stage'
     | 'uncommitted'
@@ -240,8 +240,9 @@ export class SubmitProcessor {
       admissions.push(admission);
     }
     const batchBytes = load.bytes - bytes + headBytes;
-    if (batchBytes > RECORD_BYTES_MAX) {
-      const problem = `a batch of ${batchBytes} bytes, at most ${RECORD_BYTES_MAX}`;
+    const { recordBytesMax } = this.context;
+    if (batchBytes > recordBytesMax) {
+      const problem = `a batch of ${batchBytes} bytes, at most ${recordBytesMax}`;
       return refusal('ERR_PAYLOAD_TOO_LARGE', problem, 0);
     }
     return admissions;

@@ -1,6 +1,8 @@
+import type { JobDefinition } from '../../job/define-job.js';
 import { jobId } from '../../job/job-id.js';
 import type { TraceContext } from '../../job/trace-context.js';
 import type { Trailer } from '../../job/trailer.js';
+import { AttemptFeed, type JobFeed } from '../feed/job-feed.js';
 import type { AttemptContext } from '../handler.js';
 import type { Attempt } from './attempt.js';
 
@@ -8,12 +10,22 @@ import type { Attempt } from './attempt.js';
 export class LazyAttemptContext implements AttemptContext {
   /** Set before the handler is called. */
   loaded: unknown = undefined;
+  /** It is the value of a warm runner. */
+  hasInstance = false;
   private readonly tag: string;
   private readonly current: Attempt;
+  private readonly job: JobDefinition;
+  private attemptFeed: AttemptFeed | undefined = undefined;
 
-  constructor(tag: string, current: Attempt) {
+  constructor(tag: string, current: Attempt, job: JobDefinition) {
     this.tag = tag;
     this.current = current;
+    this.job = job;
+  }
+
+  useInstance(loaded: unknown): void {
+    this.loaded = loaded;
+    this.hasInstance = true;
   }
 
   get jobId(): string {
@@ -30,6 +42,11 @@ export class LazyAttemptContext implements AttemptContext {
 
   get signal(): AbortSignal {
     return this.current.signal(this.jobId);
+  }
+
+  get feed(): JobFeed<unknown> {
+    this.attemptFeed ??= new AttemptFeed(this.current, this.job);
+    return this.attemptFeed;
   }
 
   get trace(): TraceContext | undefined {

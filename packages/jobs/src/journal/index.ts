@@ -1,0 +1,10 @@
+// For journals that are written outside this package.
+export type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
+export { StoredPayload } from '../job/stored-payload.js';
+export { JournalDeposedError, LedgerVersionError } from '../jobs-error.js';
+export type { LedgerContents } from '../ledger/ledger-contents.js';
+export { ledgerContents } from '../ledger/ledger-contents.js';
+export { assertLedgerReadable, LEDGER_FORMAT, type LedgerFormat } from '../ledger/ledger-format.js';
+export type { DurabilityLevel } from '../protocol/client-messages.js';
+export type { Journal, JournalOwner, JournalReader, JournalWatcher, OpenJournal } from './journal.js';
+export { GOOD_CONDITION } from './journal.js';
