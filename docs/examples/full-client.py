@@ -4,14 +4,15 @@
     python3 full-client.py HOST PORT KEY run EXEC JSON [IDEMPOTENCY-KEY]    prints job and result
     python3 full-client.py HOST PORT KEY cancel EXEC JSON                   cancels it once it runs
 
-KEY is id:hex, or - at a leader without keys.
+KEY is id:hex, or - at a leader without keys. TRACEPARENT in the environment is the W3C trace context of the job.
 """
 import json
 import os
 import sys
 import time
 
-from full_dialect import HELLO_CLIENT, NO_FIELDS, OFFER, Connection, bytes_, int_, parse_key, text
+from full_dialect import (
+    FIELDS, HELLO_CLIENT, NO_FIELDS, OFFER, TRACEPARENT, Connection, bytes_, fields, int_, parse_key, text)
 
 SUBMIT, OUTCOMES, CLIENT_HELLO, WELCOME, REFUSED, DEFINE, CALL, ANSWER, RECEIPTS, CLOSE = (
     1, 5, 64, 66, 67, 68, 71, 72, 73, 81)
@@ -29,15 +30,17 @@ class Client:
         while self.tag is None:
             self.receive()
 
-    def submit(self, policy, value, key=""):
+    def submit(self, policy, value, key="", traceparent=""):
         """The number of the job, once it is on the leader's disk."""
         exec_name = policy["exec"]
         if exec_name not in self.refs:
             self.refs[exec_name] = len(self.refs) + 1
             self.connection.write(DEFINE, int_(self.refs[exec_name]) + text(json.dumps(policy)))
         self.seq += 1
-        flags = 1 | (2 if key else 0)  # the outcome is wanted
+        flags = 1 | (2 if key else 0) | (FIELDS if traceparent else 0)  # the outcome is wanted
         item = int_(self.refs[exec_name]) + bytes([flags]) + (text(key) if key else b"")
+        if traceparent:
+            item += fields({TRACEPARENT: traceparent.encode("ascii")})
         payload = json.dumps(value).encode("utf-8")
         # Receipts are awaited one by one here, so every earlier one has arrived.
         self.connection.write(SUBMIT, int_(self.seq - 1) + int_(self.seq) + item + bytes_(payload))
@@ -87,7 +90,7 @@ class Client:
         seq, flags, _lsn = body.int(), body.byte(), body.int()
         jobs = [body.int() for _ in range(body.int())]
         refusal = (body.text(), body.text(), body.int()) if flags & 2 else None
-        body.skip_fields(flags)
+        body.fields(flags)
         self.receipts[seq] = jobs, refusal
 
     def read_outcome(self, body):
@@ -95,7 +98,7 @@ class Client:
         value = json.loads(body.bytes()) if flags & 1 else None
         reason = body.text() if flags & 2 else ""
         failure = body.failure() if flags & 4 else ""
-        body.skip_fields(flags)
+        body.fields(flags)
         # A state of a later version is an end without a result.
         name = STATES[state] if state < len(STATES) else "dead"
         self.outcomes[job] = name, value if name == "done" else failure or reason
@@ -107,7 +110,8 @@ def main():
     host, port, key, action, exec_name, value = sys.argv[1:7]
     client = Client(host, int(port), parse_key(key))
     policy = {"exec": exec_name, "retry": {"attempts": 3, "baseMs": 10, "capMs": 10}}
-    job = client.submit(policy, json.loads(value), sys.argv[7] if len(sys.argv) > 7 else "")
+    idempotency_key = sys.argv[7] if len(sys.argv) > 7 else ""
+    job = client.submit(policy, json.loads(value), idempotency_key, os.environ.get("TRACEPARENT", ""))
     if action == "cancel":
         while client.call({"kind": "inspect", "job": job})["view"]["state"] != "running":
             time.sleep(0.01)

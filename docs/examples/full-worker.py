@@ -14,7 +14,8 @@ import sys
 import threading
 import time
 
-from full_dialect import HELLO_WORKER, NO_FIELDS, OFFER, Connection, bytes_, failure, int_, parse_key, text, texts
+from full_dialect import (
+    HELLO_WORKER, NO_FIELDS, OFFER, TRACEPARENT, Connection, bytes_, failure, int_, parse_key, text, texts)
 
 ASSIGN, REPORT, WORKER_HELLO, WELCOME, REFUSED, ACKNOWLEDGED, ABORT, STALE = 2, 3, 65, 66, 67, 74, 75, 82
 OK, FAILED = 0, 1
@@ -99,7 +100,9 @@ class Worker:
             flags, job, attempt = body.byte(), body.int(), body.int()
             if not flags & 1:  # else as in the item before
                 exec_name, _client, _run_ms, _output_bytes = body.text(), body.text(), body.int(), body.int()
-            body.skip_fields(flags)
+            traceparent = body.fields(flags).get(TRACEPARENT, b"").decode("ascii")
+            if traceparent:
+                print(f"trace: {job} {traceparent}", flush=True)
             payload = body.bytes()
             aborted = self.running[job, attempt] = threading.Event()
             run = (exec_name, job, attempt, payload, aborted)

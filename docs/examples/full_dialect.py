@@ -30,8 +30,14 @@ def texts(values):
     return int_(len(values)) + b"".join(text(value) for value in values)
 
 
+def fields(values):
+    """Optional fields, by number."""
+    return bytes_(b"".join(int_(number) + bytes_(value) for number, value in values.items()))
+
+
 OFFER = int_(1) + texts([])  # job protocol 1, no features
-NO_FIELDS = int_(0)
+NO_FIELDS = fields({})
+TRACEPARENT = 1  # the field of a submit and an assignment
 
 
 def failure(error):
@@ -77,9 +83,13 @@ class Reader:
     def offer(self):
         return self.int(), set(self.texts())
 
-    def skip_fields(self, flags=FIELDS):
-        if flags & FIELDS:
-            self.bytes()
+    def fields(self, flags=FIELDS):
+        """Optional fields by number. Those of a later version are among them, without a reader."""
+        values, found = Reader(self.bytes() if flags & FIELDS else b""), {}
+        while values.more():
+            number = values.int()
+            found[number] = values.bytes()
+        return found
 
     def failure(self):
         flags = self.byte()
@@ -89,7 +99,7 @@ class Reader:
                 self.text()
         if flags & 4:  # cause
             self.failure()
-        self.skip_fields(flags)
+        self.fields(flags)
         return f"{name}: {message}"
 
 
@@ -99,7 +109,7 @@ class Connection:
     def __init__(self, host, port, role, name, key=None):
         self.sock = socket.create_connection((host, port))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.buffer = bytearray()
+        self.buffer, self.written = bytearray(), 0
         self.shake_hands(role, name.encode("ascii"), key)
 
     def shake_hands(self, role, name, key):
@@ -131,7 +141,11 @@ class Connection:
         self.sock.sendall(struct.pack("<IBI", 5 + len(payload), frame_type, len(payload)) + payload)
 
     def write(self, frame_type, body=b""):
-        self.write_frame(frame_type, b"\0\0" + body)  # no header fields
+        """A message with an id of its own, which the leader names in an error about it."""
+        self.written += 1
+        msg_id = f"{frame_type}/{self.written}".encode("ascii")
+        header = struct.pack("<BBHB", 1, 0, 1, len(msg_id)) + msg_id  # version, compression, flags: msgId
+        self.write_frame(frame_type, struct.pack("<H", len(header)) + header + body)
 
     def read(self, timeout=None):
         """The next message as (type, Reader); None after `timeout` seconds without one."""
@@ -160,7 +174,8 @@ class Connection:
         payload = bytes(self.buffer[9:9 + payload_len])
         del self.buffer[:9 + payload_len]
         if frame_type == ERROR:
-            raise ValueError(f"error {struct.unpack_from('<H', payload)[0]} of the leader")
+            code, msg_id = struct.unpack_from("<H", payload)[0], payload[8:8 + payload[7]].decode("ascii")
+            raise ValueError(f"error {code} of the leader about message {msg_id or 'none'}")
         return frame_type, payload
 
     def has_frame(self):

@@ -70,7 +70,7 @@ export function checkSemantics(tree) {
 function checkGuarantees(tree, file) {
   const text = tree.text(file);
   const items = [...text.matchAll(/^(\d+)\. ([\s\S]*?)(?=\n\s*\n|\n\d+\. |\n#|\s*$(?![\s\S]))/gm)];
-  return items.flatMap((item, at) => {
+  const wrong = items.flatMap((item, at) => {
     const line = lineAt(text, item.index);
     const report = (/** @type {string} */ problem) => ({
       file,
@@ -91,6 +91,29 @@ function checkGuarantees(tree, file) {
     if (Number(item[1]) !== at + 1) findings.push(report(`should have number ${at + 1}`));
     if (tests.length === 0) findings.push(report('names no test'));
     return findings;
+  });
+  return [...wrong, ...checkSentenceColumns(file, text, items.length)];
+}
+
+/**
+ * The rows of a table whose last column is `sentences` name the numbers of guarantees in it.
+ * @param {string} file @param {string} text @param {number} last the highest number @returns {Finding[]}
+ */
+function checkSentenceColumns(file, text, last) {
+  const tables = [...text.matchAll(/^\|.*\| sentences \|\n\|[-|: ]*\n((?:\|.*\n)*)/gm)];
+  return tables.flatMap((table) => {
+    const first = lineAt(text, table.index) + 2;
+    return (table[1] ?? '')
+      .split('\n')
+      .slice(0, -1)
+      .flatMap((row, at) => {
+        const cell = row.split('|').at(-2)?.trim() ?? '';
+        const isValid =
+          /^\d+(, \d+)*$/.test(cell) && cell.split(', ').every((no) => Number(no) >= 1 && Number(no) <= last);
+        return isValid
+          ? []
+          : [{ file, line: first + at, text: `the row names no guarantee of this page: '${cell}'` }];
+      });
   });
 }
 

@@ -94,4 +94,12 @@ documents('numbers run through the page', () => {
   assert.equal(semantics(`1${item}3${item}`), ['guarantee 3 should have number 2']);
 });
 
+documents('a row of a table with a column of sentences names guarantees of the page', () => {
+  const item = '1. A. (test: `packages/core/test/b.test-d.ts`)\n';
+  const table = (/** @type {string} */ cell) => `| a | sentences |\n|---|---|\n| b | ${cell} |\n`;
+  assert.equal(semantics(`${item}\n${table('1')}`), []);
+  for (const cell of ['', '2', '0', '1, 7', 'one'])
+    assert.match(semantics(`${item}\n${table(cell)}`)[0] ?? '', /names no guarantee/);
+});
+
 documents.run();

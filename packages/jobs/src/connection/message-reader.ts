@@ -23,6 +23,8 @@ export type DivertBody = (frame: ReceivedFrame, incoming: IncomingBody) => boole
 export class MessageReader {
   /** Frames have arrived and were not taken, because `mayRead` was false. */
   private isHeld = false;
+  /** The msgId of the frame that was read last, for an error about it. */
+  private msgId: string | undefined = undefined;
   private readonly connection: SessionConnection;
   private readonly limits: MessageLimits;
   private readonly handle: HandleMessage;
@@ -69,8 +71,13 @@ export class MessageReader {
     this.connection.gather(frame, messageBytesMax(frame.type, this.limits), received);
   }
 
-  refuseMalformed(): void {
-    this.connection.writeError('MALFORMED', { field: 'message' });
+  /** The message of this frame is not for this role, or of a later version. */
+  refuseUnknown(): void {
+    this.connection.writeError('UNKNOWN_TYPE', { corrId: this.msgId });
+  }
+
+  refuseMalformed(msgId = this.msgId): void {
+    this.connection.writeError('MALFORMED', { field: 'message', corrId: msgId });
     this.connection.close();
   }
 
@@ -82,7 +89,8 @@ export class MessageReader {
 
   private decode(frame: ReceivedFrame): Promise<void> | undefined {
     const { type, body, isDetached } = frame;
-    const { compression, rawLen } = frame.header;
+    const { compression, rawLen, msgId } = frame.header;
+    this.msgId = msgId;
     try {
       const bytes =
         compression === undefined || rawLen === undefined
@@ -98,7 +106,7 @@ export class MessageReader {
   }
 
   private refuseTooLong(): void {
-    this.connection.writeError('PAYLOAD_TOO_LARGE', { field: 'items' });
+    this.connection.writeError('PAYLOAD_TOO_LARGE', { field: 'items', corrId: this.msgId });
     this.connection.close();
   }
 }

@@ -100,7 +100,7 @@ class State {
   private received(type: number, from: WireReader): undefined {
     const { codec, connection } = this.args;
     const answer = codec.answer(type, from, connection);
-    if (answer === undefined) connection.writeError('UNKNOWN_TYPE');
+    if (answer === undefined) this.reader.refuseUnknown();
     else this.undelivered = { answer };
     return undefined;
   }

@@ -102,7 +102,7 @@ export class ClientConnection extends PeerConnection<ToClient> {
     }
     const message = readClient(type, from);
     if (message === undefined) {
-      this.connection.writeError('UNKNOWN_TYPE');
+      this.reader.refuseUnknown();
       return undefined;
     }
     if (this.port === undefined) throw new MessageMalformedError('no hello before it');
@@ -140,7 +140,7 @@ export class ClientConnection extends PeerConnection<ToClient> {
     new SubmitSpooler(incoming, payloads, {
       whole: (bytes) => this.reader.gather(new ReceivedFrame(type, header, bytes, null, true)),
       gather: (received) => this.reader.gather(frame, received),
-      malformed: () => this.reader.refuseMalformed(),
+      malformed: () => this.reader.refuseMalformed(header.msgId),
       broken: () => this.connection.close(),
       refused: ({ item }) => {
         if (!this.isOver) this.events.payloadRefused(item.seq);

@@ -84,7 +84,7 @@ export class WorkerConnection extends PeerConnection<ToWorker> {
   private receivedMessage(type: number, from: WireReader): Taken {
     const frame = readWorker(type, from);
     if (frame === undefined) {
-      this.connection.writeError('UNKNOWN_TYPE');
+      this.reader.refuseUnknown();
       return undefined;
     }
     const { port } = this;

@@ -21,10 +21,17 @@ interface Script extends AsyncDisposable {
   readonly closed: Promise<number | null>;
 }
 
-function start(script: string, leader: LeaderServer, args: readonly string[]): Script {
+function start(
+  script: string,
+  leader: LeaderServer,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Script {
   const port = 'port' in leader.address ? String(leader.address.port) : '';
   const path = fileURLToPath(new URL(script, examples));
-  const child = spawn('python3', ['-B', path, '127.0.0.1', port, `k:${KEY}`, ...args]);
+  const child = spawn('python3', ['-B', path, '127.0.0.1', port, `k:${KEY}`, ...args], {
+    env: { ...process.env, ...env },
+  });
   let output = '';
   const add = (chunk: string): void => {
     output += chunk;
@@ -93,6 +100,19 @@ if (hasPython) {
     const job = await client.submit(Sleep, 1);
     assert.is(await job.result({ withinMs: 10_000 }), 'slept');
     assert.is((await job.inspect()).attempt, 1);
+  });
+
+  full('a trace context goes from a python client to a python worker', async () => {
+    await using folder = await tempFolder();
+    await using leader = await open(folder.path);
+    await using worker = start('full-worker.py', leader, []);
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const client = start('full-client.py', leader, ['run', 'py.upper', '"ann"'], {
+      TRACEPARENT: traceparent,
+    });
+    await client.closed;
+    assert.is(client.output(), '1 done ANN\n');
+    assert.match(worker.output(), `trace: 1 ${traceparent}`);
   });
 
   full('a wrong key is refused', async () => {

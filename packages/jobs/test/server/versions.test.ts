@@ -20,11 +20,15 @@ const fatal = (error: Error): void => assert.unreachable(error.message);
 
 class Peer<Message extends ToClient | ToWorker> implements Disposable {
   private readonly received: Message[] = [];
+  /** Errors of the leader: name and the msgId that it is about. */
+  readonly errors: [string, string][] = [];
   private wake: () => void = () => undefined;
   private readonly dialer: Dialer;
   private write: (type: number, out: ByteWriter) => void = () => undefined;
   readonly ready: Promise<void>;
   isClosed = false;
+  /** Of the frames from now on. */
+  msgId = '';
 
   constructor(port: number, role: Role, read: (type: number, from: WireReader) => Message | undefined) {
     let onReady: () => void = () => undefined;
@@ -37,12 +41,19 @@ class Peer<Message extends ToClient | ToWorker> implements Disposable {
       address: { port },
       role,
       onConnection: (connection) => {
-        this.write = (type, out) => void connection.write(type, NO_HEADER, out.take());
+        this.write = (type, out) => {
+          const header = this.msgId === '' ? NO_HEADER : { msgId: this.msgId };
+          connection.write(type, header, out.take());
+        };
         onReady();
         return {
           onFrame: ({ type, body }) => {
             const message = read(type, new WireReader(Buffer.from(body)));
             if (message !== undefined) this.received.push(message);
+            this.wake();
+          },
+          onPeerError: ({ name, corrId }) => {
+            this.errors.push([name, corrId]);
             this.wake();
           },
           onClose: () => {
@@ -68,6 +79,13 @@ class Peer<Message extends ToClient | ToWorker> implements Disposable {
         this.wake = resolve;
       });
     }
+  }
+
+  async closed(): Promise<void> {
+    while (!this.isClosed)
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
   }
 
   [Symbol.dispose](): void {
@@ -131,6 +149,27 @@ versions('an unknown field of a definition refuses the jobs of that definition a
     for (const { seq, refusal } of message.items) codes.set(seq, refusal?.code ?? 'taken');
   }
   assert.equal([codes.get(1), codes.get(2)], ['ERR_EXEC_UNSUPPORTED', 'taken']);
+});
+
+versions('an error of the leader names the message that it is about', async () => {
+  await using folder = await tempFolder();
+  await using leader = await startLeader({ dir: folder.path, onFatal: fatal });
+  using peer = new Peer(portOf(leader.address), 'client', readToClient);
+  await peer.ready;
+  peer.emit((out, emit) => encodeClientHello(hello, out, emit));
+  await peer.next();
+  peer.msgId = 'unknown-type';
+  peer.emit((out, emit) => emit(250, out));
+  peer.msgId = 'malformed';
+  peer.emit((out, emit) => {
+    out.int(7);
+    emit(JobFrameType.Define, out);
+  });
+  await peer.closed();
+  assert.equal(peer.errors, [
+    ['UNKNOWN_TYPE', 'unknown-type'],
+    ['MALFORMED', 'malformed'],
+  ]);
 });
 
 versions('a hello of another protocol is refused by its version, for good', async () => {

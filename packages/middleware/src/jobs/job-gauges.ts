@@ -19,6 +19,8 @@ export class JobGauges {
   private readonly replay: ObservableGauge;
   private readonly cutBytes: ObservableGauge;
   private readonly failedSnapshots: ObservableGauge;
+  private readonly tableUsed: ObservableGauge;
+  private readonly tableMax: ObservableGauge;
 
   constructor(meter: Meter) {
     const gauge = (name: string, unit: string, description: string): ObservableGauge =>
@@ -55,14 +57,16 @@ export class JobGauges {
       '{snapshot}',
       'Snapshots that failed since the last one that was made.',
     );
+    this.tableUsed = gauge('troupe.jobs.table.used', '1', 'Use of the bounded tables, by table.');
+    this.tableMax = gauge('troupe.jobs.table.max', '1', 'Limits of the bounded tables, by table.');
   }
 
   /** Returns the function that detaches it. */
   observeLeader(source: LeaderOverviewSource, labels: Attributes, snapshotAgeMs: () => number): () => void {
     const { queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge } = this;
-    const { overrun, refusing, logBytes, replay, cutBytes, failedSnapshots } = this;
+    const { overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, tableUsed, tableMax } = this;
     const all = [queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge];
-    all.push(overrun, refusing, logBytes, replay, cutBytes, failedSnapshots);
+    all.push(overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, tableUsed, tableMax);
     const callback = async (result: BatchObservableResult): Promise<void> => {
       result.observe(snapshotAge, snapshotAgeMs() / 1_000, labels);
       const overview = await source.overview().catch(() => undefined);
@@ -117,6 +121,10 @@ export class JobGauges {
       labels,
     );
     this.observeLog(result, overview, labels);
+    for (const [table, { used, max }] of Object.entries(overview.tables ?? {})) {
+      result.observe(this.tableUsed, used, { ...labels, 'troupe.jobs.table': table });
+      result.observe(this.tableMax, max, { ...labels, 'troupe.jobs.table': table });
+    }
     for (const liveness of new Set(workers.map((worker) => worker.liveness))) {
       const count = workers.filter((worker) => worker.liveness === liveness).length;
       result.observe(this.workers, count, { ...labels, 'troupe.jobs.liveness': liveness });

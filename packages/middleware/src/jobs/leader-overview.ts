@@ -6,6 +6,8 @@ export interface LeaderOverview {
   readonly keys: number;
   /** Absent at leaders of an earlier version. */
   readonly refusing?: readonly { readonly code: string }[] | undefined;
+  /** Use and limit of the bounded tables, by name. */
+  readonly tables?: Readonly<Record<string, { readonly used: number; readonly max: number }>> | undefined;
   readonly log?:
     | {
         readonly bytes: number;

@@ -124,7 +124,7 @@ jobs('every metric is exported with the right value', async () => {
     assert.not.match(JSON.stringify(values.map(({ labels }) => labels)), /secret|42/, name);
 });
 
-jobs('reasons of refusals, overrun handlers and the figures of the log are gauges', async () => {
+jobs('reasons of refusals, overrun handlers, tables and the figures of the log are gauges', async () => {
   const sdk = openInMemorySdk();
   const telemetry = jobTelemetry(providers(sdk));
   const worker = { liveness: 'alive', running: 1, overrun: 3, credit: 0, slots: 4 };
@@ -135,6 +135,7 @@ jobs('reasons of refusals, overrun handlers and the figures of the log are gauge
       liveBytes: 0,
       keys: 0,
       refusing: [{ code: 'ERR_DISK_LOW' }, { code: 'ERR_QUEUE_FULL' }],
+      tables: { jobs: { used: 7, max: 10 }, keys: { used: 1, max: 5 } },
       log: { bytes: 4_096, replayMs: 1_500, cutBytes: 12, failedSnapshots: 2 },
       workers: [worker, worker],
     }),
@@ -147,6 +148,8 @@ jobs('reasons of refusals, overrun handlers and the figures of the log are gauge
   assert.is(total(points.get('troupe.jobs.log.replay')), 1.5);
   assert.is(total(points.get('troupe.jobs.log.cut_bytes')), 12);
   assert.is(total(points.get('troupe.jobs.snapshot.failed')), 2);
+  assert.is(total(points.get('troupe.jobs.table.used'), { 'troupe.jobs.table': 'jobs' }), 7);
+  assert.is(total(points.get('troupe.jobs.table.max'), { 'troupe.jobs.table': 'keys' }), 5);
 });
 
 jobs('leases and credit are gauges, and a refused submit is counted', async () => {

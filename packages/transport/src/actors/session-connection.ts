@@ -118,7 +118,7 @@ export class SessionConnection implements ConnectionHandler {
       onWhole: (bytes) => this.onFrame(new ReceivedFrame(frame.type, frame.header, bytes, null, true)),
       onRefused: (errorName) => {
         const field = errorName === 'PAYLOAD_TOO_LARGE' ? 'bodyLength' : 'body';
-        this.connection.writeError(errorName, { field });
+        this.connection.writeError(errorName, { field, corrId: frame.header.msgId });
         this.connection.close();
       },
       onFail: () => this.connection.close(),

@@ -50,8 +50,6 @@ export interface ProtocolOptions {
   readonly bodies: BodyStreams;
   readonly liveness: Liveness;
   readonly events: ProtocolEvents;
-  /** Quota and authorisation: a frame with an error is not delivered to the application. */
-  readonly checkFrame: ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null;
   readonly side: 'listener' | 'dialer';
 }
 
@@ -194,16 +192,11 @@ export class ConnectionProtocol implements FrameSink {
   }
 
   private deliver(frame: ReceivedFrame): void {
-    const refusal = this.checkPermission(frame);
-    if (refusal === null) return this.options.events.onFrame(frame);
-    frame.incoming?.stop(WIRE_ERRORS[refusal].code);
-    this.writeError(refusal, { corrId: frame.header.msgId });
-  }
-
-  private checkPermission(frame: ReceivedFrame): WireErrorName | null {
     // A minimal client cannot read the error: its jobs are taken as long as the connection is open.
-    if (this.current === 'draining' && frame.type === FrameType.SubmitJob && !this.minimal) return 'DRAINING';
-    return this.options.checkFrame === null ? null : this.options.checkFrame(frame, this.now);
+    const isLate = this.current === 'draining' && frame.type === FrameType.SubmitJob && !this.minimal;
+    if (!isLate) return this.options.events.onFrame(frame);
+    frame.incoming?.stop(WIRE_ERRORS.DRAINING.code);
+    this.writeError('DRAINING', { corrId: frame.header.msgId });
   }
 
   private acceptBody(header: FrameHeader, inlineBytes: number): IncomingBody | undefined {

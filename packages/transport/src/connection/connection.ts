@@ -35,7 +35,6 @@ export interface ConnectionOptions {
   readonly limits: TransportLimits;
   readonly side: 'listener' | 'dialer';
   readonly handshake: Handshake;
-  readonly checkFrame: ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null;
   /** The memory for bodies of all connections of an identity; unbounded at a dialer. */
   readonly bodyBudgetOf?: ((result: HandshakeResult) => BodyBudget) | undefined;
   /** The handshake is done; the returned handler gets all further events. */
@@ -92,7 +91,6 @@ export class Connection implements SocketHandler, ProtocolEvents {
       bodies: this.bodyStreams,
       liveness: this.liveness,
       events: this,
-      checkFrame: options.checkFrame,
       side: options.side,
     });
   }

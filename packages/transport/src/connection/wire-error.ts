@@ -24,7 +24,6 @@ export const WIRE_ERRORS = {
   MALFORMED: nonClosing(1012, 'malformed', 10),
   SLOW_FRAME: closing(1013, 'frame not completed in time'),
   STALE: closing(1014, 'heartbeat missed'),
-  BAD_SUBJECT: nonClosing(1101, 'not a subject'),
   FORBIDDEN: nonClosing(1102, 'not allowed', 100),
   PAYLOAD_TOO_LARGE: nonClosing(1103, 'payload too large'),
   IDEMPOTENCY_CONFLICT: nonClosing(1104, 'same key, other payload'),

@@ -115,7 +115,6 @@ export class Dialer {
       limits: this.limits,
       side: 'dialer',
       handshake,
-      checkFrame: null,
       onReady: (connection) => {
         this.readyAt = clock.now();
         return this.options.onConnection(connection);

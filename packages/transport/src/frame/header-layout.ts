@@ -3,21 +3,14 @@
 export const HEADER_VERSION = 1;
 export const HEADER_FIXED_BYTES = 4;
 export const ID_BYTES_MAX = 64;
-export const SUBJECT_BYTES_MAX = 255;
-export const EXTRAS_MAX = 32;
-export const EXTRA_VALUE_BYTES_MAX = 1024;
-export const TRACE_BYTES = 25;
 export const U32_MAX = 0xffff_ffff;
 export const LENGTH_UNKNOWN = 0xffff_ffff_ffff_ffffn;
 
 export const HAS_MSG_ID = 1;
 export const HAS_CORR_ID = 2;
-export const HAS_SUBJECT = 4;
-export const HAS_TRACE = 8;
 export const HAS_RAW_LEN = 16;
 export const HAS_BODY = 32;
-export const HAS_EXTRAS = 64;
-export const RESERVED_FLAGS = 0xff80;
+export const RESERVED_FLAGS = 0xffcc;
 
 export function isVisibleAscii(text: string): boolean {
   for (let i = 0; i < text.length; i += 1) {

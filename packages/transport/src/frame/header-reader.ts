@@ -1,30 +1,21 @@
 // Hot path: one object per header that has fields, none for a frame without.
-import { isUtf8 } from 'node:buffer';
-import { isSubject } from '../access/subject-pattern.js';
 import { type FrameHeader, NO_HEADER } from './frame-header.js';
 import {
-  EXTRA_VALUE_BYTES_MAX,
-  EXTRAS_MAX,
   HAS_BODY,
   HAS_CORR_ID,
-  HAS_EXTRAS,
   HAS_MSG_ID,
   HAS_RAW_LEN,
-  HAS_SUBJECT,
-  HAS_TRACE,
   HEADER_FIXED_BYTES,
   HEADER_VERSION,
   ID_BYTES_MAX,
   isVisibleAscii,
   LENGTH_UNKNOWN,
   RESERVED_FLAGS,
-  SUBJECT_BYTES_MAX,
-  TRACE_BYTES,
 } from './header-layout.js';
 
 /** A problem of received header bytes, and the error its sender gets. */
 export interface HeaderFault {
-  readonly errorName: 'MALFORMED' | 'FRAME' | 'BAD_SUBJECT';
+  readonly errorName: 'MALFORMED' | 'FRAME';
   readonly field: string;
 }
 
@@ -61,28 +52,15 @@ class HeaderReader {
   read(flags: number, method: number): FrameHeader | HeaderFault {
     const msgId = flags & HAS_MSG_ID ? this.readId('msgId') : undefined;
     const corrId = flags & HAS_CORR_ID ? this.readId('corrId') : undefined;
-    const subject = flags & HAS_SUBJECT ? this.readSubject() : undefined;
-    const trace = flags & HAS_TRACE ? this.readTrace() : undefined;
     const rawLen = flags & HAS_RAW_LEN ? this.readU32('rawLen') : undefined;
     const bodyId = flags & HAS_BODY ? this.readU32('bodyId') : undefined;
     const bodyLength = flags & HAS_BODY ? this.readBodyLength() : undefined;
-    const extras = flags & HAS_EXTRAS ? this.readExtras() : undefined;
     if (this.fault !== null) return this.fault;
     if (this.at !== this.end) return malformed('header');
     if ((method !== 0) !== (rawLen !== undefined)) return malformed('rawLen');
     if (bodyId !== undefined && (bodyId === 0 || method !== 0)) return malformed('bodyId');
     const compression = method === 0 ? undefined : method === 1 ? 'gzip' : 'brotli';
-    return {
-      msgId,
-      corrId,
-      subject,
-      trace,
-      compression,
-      rawLen,
-      bodyId,
-      bodyLength,
-      extras,
-    };
+    return { msgId, corrId, compression, rawLen, bodyId, bodyLength };
   }
 
   private take(bytes: number, field: string): number {
@@ -101,34 +79,17 @@ class HeaderReader {
     return at < 0 ? 0 : this.bytes.readUInt32LE(at);
   }
 
-  private readShortText(field: string, bytesMax: number): string {
+  private readId(field: string): string {
     const at = this.take(1, field);
     const length = at < 0 ? 0 : (this.bytes[at] as number); // `take` saw the byte
-    if (length === 0 || length > bytesMax) {
+    if (length === 0 || length > ID_BYTES_MAX) {
       this.fault ??= malformed(field);
       return '';
     }
     const from = this.take(length, field);
-    return from < 0 ? '' : this.bytes.toString('latin1', from, from + length);
-  }
-
-  private readId(field: string): string {
-    const text = this.readShortText(field, ID_BYTES_MAX);
+    const text = from < 0 ? '' : this.bytes.toString('latin1', from, from + length);
     if (this.fault === null && !isVisibleAscii(text)) this.fault = malformed(field);
     return text;
-  }
-
-  private readSubject(): string {
-    const text = this.readShortText('subject', SUBJECT_BYTES_MAX);
-    if (this.fault === null && !isSubject(text)) this.fault = { errorName: 'BAD_SUBJECT', field: 'subject' };
-    return text;
-  }
-
-  private readTrace(): string {
-    const at = this.take(TRACE_BYTES, 'trace');
-    if (at < 0) return '';
-    const hex = this.bytes.toString('hex', at, at + TRACE_BYTES);
-    return `00-${hex.slice(0, 32)}-${hex.slice(32, 48)}-${hex.slice(48)}`;
   }
 
   private readBodyLength(): number | undefined {
@@ -138,31 +99,6 @@ class HeaderReader {
     if (length === LENGTH_UNKNOWN) return undefined;
     if (length > BigInt(Number.MAX_SAFE_INTEGER)) this.fault ??= malformed('bodyLength');
     return Number(length);
-  }
-
-  private readExtras(): ReadonlyMap<string, string> {
-    const extras = new Map<string, string>();
-    const at = this.take(1, 'extras');
-    const count = at < 0 ? 0 : (this.bytes[at] as number); // `take` saw the byte
-    if (count === 0 || count > EXTRAS_MAX) this.fault ??= malformed('extras');
-    for (let i = 0; i < count && this.fault === null; i += 1) {
-      const key = this.readId('extras');
-      const value = this.readExtraValue();
-      if (extras.has(key)) this.fault ??= malformed('extras');
-      extras.set(key, value);
-    }
-    return extras;
-  }
-
-  private readExtraValue(): string {
-    const at = this.take(2, 'extras');
-    const length = at < 0 ? 0 : this.bytes.readUInt16LE(at);
-    if (length > EXTRA_VALUE_BYTES_MAX) this.fault ??= malformed('extras');
-    const from = this.take(length, 'extras');
-    if (from < 0) return '';
-    const view = this.bytes.subarray(from, from + length);
-    if (!isUtf8(view)) this.fault ??= malformed('extras');
-    return view.toString('utf8');
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Action } from '../access/identity.js';
 import type { IdentityStore } from '../access/identity-store.js';
 import { type Profile, type TransportLimits, transportLimits } from '../access/transport-limits.js';
 import type { CloseReason } from '../connection/close-reason.js';
@@ -12,7 +11,6 @@ import type { Address, ListenHandler, ListenTls, Net, NetServer, NetSocket } fro
 import { ListenError } from '../transport-error.js';
 import { ConnectionAdmission } from './connection-admission.js';
 import { EventLimit } from './event-limit.js';
-import { FramePermission } from './frame-permission.js';
 
 export interface ListenerOptions {
   /** Sockets: `nodeNet`, or the fake of a test. */
@@ -34,8 +32,6 @@ export interface ListenerOptions {
    * authentication.
    */
   readonly servesMinimal?: boolean | undefined;
-  /** The action that a frame type needs on its subject; frames without the right get FORBIDDEN. */
-  readonly actions?: ReadonlyMap<number, Action> | undefined;
   /** Allows a public address without TLS or authentication, with a warning every minute. Default false. */
   readonly insecure?: boolean | undefined;
   /** The address is bound. */
@@ -82,7 +78,6 @@ export class Listener implements ListenHandler {
   readonly limits: TransportLimits;
   private readonly options: ListenerOptions;
   private readonly admission: ConnectionAdmission;
-  private readonly framePermission: FramePermission;
   private readonly eventLimit: EventLimit;
   private readonly servesMinimal: boolean;
   private readonly ready = new Set<Connection>();
@@ -112,7 +107,6 @@ export class Listener implements ListenHandler {
     this.servesMinimal = options.servesMinimal ?? (profile === 'trusted' && auth.kind === 'none');
     this.admission = new ConnectionAdmission(this.limits);
     this.eventLimit = new EventLimit(this.limits.eventsPerSecondMax);
-    this.framePermission = new FramePermission(options.actions ?? new Map());
     this.server = options.net.listen({ address, tls, tlsHandshakeMs: this.limits.tlsHandshakeMs }, this);
     if (!isLocal(address) && options.insecure === true) this.warnInsecure(address);
   }
@@ -219,7 +213,6 @@ export class Listener implements ListenHandler {
       side: 'listener',
       handshake,
       bodyBudgetOf: ({ identityName: name }) => this.admission.bodyBudgetOf(name),
-      checkFrame: this.framePermission.checkFor(() => connection.handshake.identity),
       onReady: () => {
         identityName = connection.handshake.identityName;
         this.admission.authenticated(socket.remote, identityName);

@@ -56,9 +56,9 @@ def handshake(sock, key_id, key):
     return welcome[51 : 51 + welcome[50]].decode(), window, chunk_max
 
 
-def message(msg_id, subject, extra=b"", extra_flag=0):
-    header = bytes([1, 0]) + struct.pack("<H", 1 | 4 | extra_flag)
-    header += bytes([len(msg_id)]) + msg_id + bytes([len(subject)]) + subject + extra
+def message(msg_id, streamed=b""):
+    header = bytes([1, 0]) + struct.pack("<H", 1 | (32 if streamed else 0))
+    header += bytes([len(msg_id)]) + msg_id + streamed
     return struct.pack("<H", len(header)) + header
 
 
@@ -71,12 +71,12 @@ def corr_id(payload):
 def main():
     port, key_id, key, size = int(sys.argv[1]), sys.argv[2].encode(), bytes.fromhex(sys.argv[3]), int(sys.argv[4])
     with socket.create_connection(("127.0.0.1", port)) as sock:
-        subject, credit, chunk_max = handshake(sock, key_id, key)
-        write_frame(sock, ECHO, message(b"m1", b"invoice.print") + b"hello")
+        identity, credit, chunk_max = handshake(sock, key_id, key)
+        write_frame(sock, ECHO, message(b"m1") + b"hello")
         answer = expect(sock, ECHO)
         assert corr_id(answer) == b"m1"
         text = answer[2 + struct.unpack_from("<H", answer)[0] :].decode()
-        write_frame(sock, BODY, message(b"m2", b"invoice.print", struct.pack("<IQ", 1, size), 32))
+        write_frame(sock, BODY, message(b"m2", struct.pack("<IQ", 1, size)))
         sent = 0
         while sent < size:
             while credit == 0:
@@ -91,7 +91,7 @@ def main():
             if frame_type == BODY:
                 break
         assert corr_id(payload) == b"m2"
-        print(subject, text, payload[2 + struct.unpack_from("<H", payload)[0] :].decode())
+        print(identity, text, payload[2 + struct.unpack_from("<H", payload)[0] :].decode())
 
 
 if __name__ == "__main__":

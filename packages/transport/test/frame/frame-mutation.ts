@@ -63,14 +63,7 @@ function corpus(): Buffer[] {
   const headers: readonly FrameHeader[] = [
     {},
     { msgId: 'm-1' },
-    { msgId: 'a', corrId: 'b', subject: 'job.submit.mail' },
-    {
-      trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-      extras: new Map([
-        ['k', 'v'],
-        ['l', 'ü'],
-      ]),
-    },
+    { msgId: 'a', corrId: 'b' },
     { compression: 'gzip', rawLen: 100 },
     { bodyId: 1, bodyLength: 50 },
     { bodyId: 2 },
@@ -105,7 +98,7 @@ function corpus(): Buffer[] {
   for (const [type, payload] of [
     [9, encodeHello(hello)],
     [35, encodeWelcome(welcome)],
-    [36, encodeWireError('MALFORMED', { corrId: 'm', field: 'subject' })],
+    [36, encodeWireError('MALFORMED', { corrId: 'm', field: 'message' })],
     [37, Buffer.alloc(8)],
     [39, Buffer.alloc(6)],
     [40, Buffer.from('0100000000616263', 'hex')],
