@@ -5,4 +5,4 @@ export {
   PostgresUnreachableError,
   PostgresUnsafeError,
 } from './postgres-error.js';
-export { type PostgresJournalOptions, postgresJournal } from './postgres-journal.js';
+export { type PostgresJournalOptions, postgresJournal, type StandbyLeader } from './postgres-journal.js';

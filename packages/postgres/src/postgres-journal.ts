@@ -1,12 +1,13 @@
 import type { Host, Ref } from '@troupe/core';
 import { nodeHost } from '@troupe/core';
-import { checkOptions, object, rule, text, wholeNumber } from '@troupe/core/option-check';
+import { callback, checkOptions, flag, object, rule, text, wholeNumber } from '@troupe/core/option-check';
 import {
   assertLedgerReadable,
   type DurabilityLevel,
   type DurableReceiver,
   GOOD_CONDITION,
   type Journal,
+  JournalDeposedError,
   type JournalOwner,
   type JournalReader,
   type JournalWatcher,
@@ -15,11 +16,12 @@ import {
   type PayloadStore,
 } from '@troupe/jobs/journal';
 import type { Sql } from 'postgres';
-import { type LeaderName, takeOverWithLease } from './log/lease.js';
+import { type LeaderName, type LeaseView, renewLease, takeOver } from './log/lease.js';
 import { LeaseHold } from './log/lease-hold.js';
 import { connect, type DatabaseOptions, type LogHead } from './log/log-database.js';
 import { PostgresLogActor, type PostgresLogProtocol } from './log/postgres-log-actor.js';
 import { readEntries, readSnapshot } from './log/read-log.js';
+import { followUntilFree } from './log/standby.js';
 import { payloadTable } from './payloads/payload-table.js';
 import { PostgresLogShortError, PostgresUnreachableError } from './postgres-error.js';
 import { durabilityOf } from './schema/durability.js';
@@ -42,15 +44,27 @@ export interface PostgresJournalOptions {
   readonly leaseMs?: number | undefined;
   /** A snapshot is made after so many bytes of entries. Default 67,108,864. */
   readonly snapshotBytes?: number | undefined;
+  /**
+   * Follows the log of another leader, and takes it over when that one has ended or cannot renew its lease.
+   * Default false: takes it over at once.
+   */
+  readonly standby?: boolean | undefined;
+  /** Called whenever a standby follows another leader. */
+  readonly onStandby?: ((leader: StandbyLeader) => void) | undefined;
   /** Clock. Default: this Node process. */
   readonly host?: Host | undefined;
 }
+
+/** The leader that a standby follows. */
+export type StandbyLeader = Pick<LeaseView, 'leader' | 'addresses'>;
 
 export interface JournalSettings {
   readonly database: DatabaseOptions;
   readonly name: LeaderName;
   readonly leaseMs: number;
   readonly snapshotBytes: number;
+  readonly standby: boolean;
+  readonly onStandby: (leader: StandbyLeader) => void;
   readonly host: Host;
 }
 
@@ -67,6 +81,8 @@ export function readJournalOptions(options: PostgresJournalOptions): JournalSett
     addresses: rule('an array of addresses', Array.isArray),
     leaseMs: wholeNumber(200, 600_000),
     snapshotBytes: wholeNumber(1),
+    standby: flag,
+    onStandby: callback,
     host: object,
   } satisfies Record<keyof PostgresJournalOptions, unknown>;
   checkOptions('postgresJournal', options, rules, { required: ['url'] });
@@ -76,6 +92,8 @@ export function readJournalOptions(options: PostgresJournalOptions): JournalSett
     name: { leader, addresses: addresses.join(',') },
     leaseMs: options.leaseMs ?? 1_500,
     snapshotBytes: options.snapshotBytes ?? 64 * 1024 * 1024,
+    standby: options.standby ?? false,
+    onStandby: options.onStandby ?? (() => undefined),
     host,
   };
 }
@@ -99,7 +117,7 @@ async function open(
   reader: JournalReader,
   owner: JournalOwner,
 ): Promise<PostgresJournal> {
-  const { database, name, leaseMs, host } = settings;
+  const { database } = settings;
   const sql = connect(database);
   const leaseSql = connect(database, 'off');
   const payloadSql = connect(database);
@@ -109,9 +127,7 @@ async function open(
     const level = await reached(() => durabilityOf(sql));
     await migrate(sql, database.schema);
     await keepFormat(sql, reader.format);
-    const hold = new LeaseHold(host, host.now() + leaseMs);
-    const head = await takeOverWithLease(sql, name, leaseMs);
-    await readAll(sql, head, reader);
+    const { head, hold } = await lead(sql, leaseSql, settings, reader);
     for (const ahead of [0, PARTITION_POSITIONS]) await addPartition(sql, database.schema, head.lsn + ahead);
     const log = owner.spawn(PostgresLogActor, {
       args: { ...settings, head, sql, leaseSql, hold },
@@ -143,10 +159,43 @@ async function keepFormat(sql: Sql, format: LedgerFormat): Promise<void> {
   if (found?.minor !== format.minor) await sql`update head set content = ${sql.json({ ...format })}`;
 }
 
-async function readAll(sql: Sql, { lsn }: LogHead, reader: JournalReader): Promise<void> {
+/** The log is taken first and read then: what its last leader has committed is in it. */
+async function lead(
+  sql: Sql,
+  leaseSql: Sql,
+  settings: JournalSettings,
+  reader: JournalReader,
+): Promise<{ readonly head: LogHead; readonly hold: LeaseHold }> {
+  const { name, leaseMs, host, standby } = settings;
+  const taken = standby ? undefined : await takeOverNow(sql, settings);
   const after = await readSnapshot(sql, reader);
-  const read = await readEntries(sql, after, lsn, reader);
-  if (read < lsn) throw new PostgresLogShortError(read, lsn);
+  const following = taken ?? (await followUntilFree(sql, after, reader, settings));
+  const { head, read } = following;
+  const last = await renewing(leaseSql, head.epoch, leaseMs, () =>
+    readEntries(sql, Math.max(read, after), head.lsn, reader),
+  );
+  if (last < head.lsn) throw new PostgresLogShortError(last, head.lsn);
+  // Counted from before the request: the leader never believes in a lease that has ended.
+  const requestedAt = host.now();
+  if (!(await renewLease(sql, head.epoch, leaseMs)))
+    throw new JournalDeposedError(`another leader has taken the log while ${name.leader} was reading it`);
+  return { head, hold: new LeaseHold(host, requestedAt + leaseMs) };
+}
+
+/** A long log is read for longer than a lease lasts. */
+async function renewing<T>(sql: Sql, epoch: number, leaseMs: number, work: () => Promise<T>): Promise<T> {
+  // The renewal behind the reading tells whether the lease is still its own.
+  const timer = setInterval(() => void renewLease(sql, epoch, leaseMs).catch(() => undefined), leaseMs / 4);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+async function takeOverNow(sql: Sql, { name, leaseMs }: JournalSettings) {
+  const head = await takeOver(sql, name, leaseMs, { onlyIfFree: false });
+  return { head: head as LogHead, read: 0 }; // it is taken whether free or not
 }
 
 class PostgresJournal implements Journal {

@@ -113,7 +113,7 @@ async function serverUser(): Promise<ServerUser> {
   return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject);
     probe.listen(0, '127.0.0.1', () => {

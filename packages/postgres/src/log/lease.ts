@@ -24,16 +24,27 @@ export async function leaseOf(sql: Sql): Promise<LeaseView> {
   return lease as LeaseView; // the migration has inserted the row
 }
 
-/** Written with the new epoch, in one transaction: from its commit on others leave the log alone. */
-export async function takeOverWithLease(sql: Sql, name: LeaderName, leaseMs: number): Promise<LogHead> {
-  const head = await sql.begin(async (tx) => {
+/**
+ * Written with the new epoch, in one transaction: from its commit on others leave the log alone. Undefined:
+ * with `onlyIfFree`, another leader has the lease.
+ */
+export async function takeOver(
+  sql: Sql,
+  name: LeaderName,
+  leaseMs: number,
+  { onlyIfFree }: { readonly onlyIfFree: boolean },
+): Promise<LogHead | undefined> {
+  return sql.begin(async (tx) => {
+    // Of two standbys that see the end of a lease the second waits here, and finds a new one.
+    const [lease] = await tx<{ isFree: boolean }[]>`
+      select ends_at <= clock_timestamp() as "isFree" from lease for update`;
+    if (onlyIfFree && lease?.isFree !== true) return undefined;
     const [taken] = await tx<LogHead[]>`update head set epoch = epoch + 1 returning epoch, lsn`;
     await tx`
       update lease set epoch = ${(taken as LogHead).epoch}, leader = ${name.leader}, addresses = ${name.addresses},
         ends_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond'`;
     return taken;
   });
-  return head as LogHead; // the migration has inserted the row
 }
 
 /** False: the lease is of another epoch. */

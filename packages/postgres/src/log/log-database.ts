@@ -34,14 +34,8 @@ export function connect({ url, schema }: DatabaseOptions, commit: 'on' | 'off' =
   });
 }
 
-/** Takes the log over: appends of every earlier epoch fail from the commit of this statement on. */
-export async function takeOver(sql: Sql): Promise<LogHead> {
-  const [head] = await sql<LogHead[]>`update head set epoch = epoch + 1 returning epoch, lsn`;
-  return head as LogHead; // the migration has inserted the row
-}
-
 /**
- * The same for a leader whose connection broke: it waits for the row lock of a statement that may still be
+ * A leader whose connection broke takes a new epoch: it waits for the row lock of a statement that may still be
  * under way, so that its outcome is certain afterwards. Undefined: another leader has taken over meanwhile.
  */
 export async function takeOverFrom(sql: Sql, epoch: number): Promise<LogHead | undefined> {
