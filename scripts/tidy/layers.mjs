@@ -22,6 +22,7 @@ const packageLayers = {
     '@troupe/wal',
     '@troupe/jobs',
     '@troupe/dashboard',
+    '@troupe/postgres',
     'commander',
     '@standard-schema/spec',
   ],

@@ -49,8 +49,8 @@ export class PostgresLogShortError extends PostgresLogError {
 export class PostgresUnreachableError extends PostgresLogError {
   override readonly code = 'ERR_POSTGRES_UNREACHABLE';
 
-  constructor(problem: string, options?: ErrorOptions) {
-    super(`PostgreSQL: ${problem}`, options);
+  constructor(problem: string) {
+    super(`PostgreSQL: ${problem}`);
   }
 }
 

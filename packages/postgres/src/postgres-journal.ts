@@ -58,7 +58,7 @@ export interface PostgresJournalOptions {
 /** The leader that a standby follows. */
 export type StandbyLeader = Pick<LeaseView, 'leader' | 'addresses'>;
 
-export interface JournalSettings {
+interface JournalSettings {
   readonly database: DatabaseOptions;
   readonly name: LeaderName;
   readonly leaseMs: number;
@@ -73,7 +73,7 @@ const plainSchema = rule(
   (value) => typeof value === 'string' && /^[a-z_][a-z0-9_]{0,47}$/.test(value),
 );
 
-export function readJournalOptions(options: PostgresJournalOptions): JournalSettings {
+function readJournalOptions(options: PostgresJournalOptions): JournalSettings {
   const rules = {
     url: text(4_096),
     schema: plainSchema,
@@ -147,7 +147,7 @@ async function reached<T>(first: () => Promise<T>): Promise<T> {
   } catch (error) {
     const { code = '', message } = error as { code?: string; message: string };
     if (!/^(E[A-Z]+|CONNECT\w*)$/.test(code) || code.startsWith('ERR_')) throw error;
-    throw new PostgresUnreachableError(`cannot be reached (${code}): ${message}`, { cause: error });
+    throw new PostgresUnreachableError(`cannot be reached (${code}): ${message}`);
   }
 }
 

@@ -1,11 +1,11 @@
 // timeout: 120s, needs: postgresql
 import { type Client, connectClient, defineJob, handle, startLeader, startWorker } from '@troupe/jobs';
 import { postgresJournal } from '@troupe/postgres';
+import { PostgresServer } from '@troupe/postgres/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AnswerProxy } from './answer-proxy.js';
 import { anything } from './plain-schema.js';
-import { PostgresServer } from './postgres-server.js';
 
 const connections = suite('broken connection to PostgreSQL');
 const Echo = defineJob('sample.echo', { input: anything, output: anything });

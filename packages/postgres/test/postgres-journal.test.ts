@@ -1,11 +1,11 @@
 // timeout: 120s, needs: postgresql
 import { type JournalPlace, journalConformance } from '@troupe/jobs/testing';
 import { type PostgresLogError, postgresJournal } from '@troupe/postgres';
+import { freePort, PostgresServer } from '@troupe/postgres/testing';
 import postgres from 'postgres';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AnswerProxy } from './answer-proxy.js';
-import { freePort, PostgresServer } from './postgres-server.js';
 
 const journals = suite('log in PostgreSQL');
 const starting = PostgresServer.start();
@@ -23,6 +23,19 @@ async function place(): Promise<JournalPlace> {
     fences: true,
     [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
   };
+}
+
+/** The code of the error with which the opening ends. */
+function refusalOf(url: string, schema: string): Promise<string> {
+  return new Promise((resolve) => {
+    const reader = {
+      format: { name: 'troupe-ledger', major: 1, minor: 0, since: '0.1.0' },
+      snapshot: () => undefined,
+      entry: () => undefined,
+    };
+    const done = (error: Error | null): void => resolve((error as PostgresLogError | null)?.code ?? 'opened');
+    postgresJournal({ url, schema })(reader, done, undefined as never); // the opening ends before it has an actor
+  });
 }
 
 for (const { title, run } of journalConformance(place)) journals(title, run);
@@ -55,16 +68,3 @@ journals('the server of these tests ends', async () => {
 });
 
 journals.run();
-
-/** The code of the error with which the opening ends. */
-function refusalOf(url: string, schema: string): Promise<string> {
-  return new Promise((resolve) => {
-    const reader = {
-      format: { name: 'troupe-ledger', major: 1, minor: 0, since: '0.1.0' },
-      snapshot: () => undefined,
-      entry: () => undefined,
-    };
-    const done = (error: Error | null): void => resolve((error as PostgresLogError | null)?.code ?? 'opened');
-    postgresJournal({ url, schema })(reader, done, undefined as never); // the opening ends before it has an actor
-  });
-}

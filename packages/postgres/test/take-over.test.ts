@@ -1,9 +1,9 @@
 // timeout: 120s, needs: postgresql
 import { connectClient, defineJob } from '@troupe/jobs';
+import { freePort, PostgresServer } from '@troupe/postgres/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { anything } from './plain-schema.js';
-import { freePort, PostgresServer } from './postgres-server.js';
 import { RoleProcess } from './role-process.js';
 
 const takeOvers = suite('take-over by a standby');

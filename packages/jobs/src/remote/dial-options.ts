@@ -17,7 +17,7 @@ import { LeaderRefusedError, LeaderUnreachableError } from '../jobs-error.js';
 
 /** The way of a client or a worker to its leader. */
 export interface DialOptions {
-  /** Of the leader: host and port, or the path of a Unix socket. Of several leaders one leads: all are tried. */
+  /** Of the leader: host and port, or the path of a Unix socket. Of several one leads: all are tried. */
   readonly address: Address | readonly Address[];
   /** The proof of identity: a key, or with `mtls` the certificate in `tls`. */
   readonly auth?: DialerAuth | undefined;

@@ -35,7 +35,7 @@ export function connect({ url, schema }: DatabaseOptions, commit: 'on' | 'off' =
 }
 
 /**
- * A leader whose connection broke takes a new epoch: it waits for the row lock of a statement that may still be
+ * A leader whose connection broke takes a new epoch: it waits for the lock of a statement that may still be
  * under way, so that its outcome is certain afterwards. Undefined: another leader has taken over meanwhile.
  */
 export async function takeOverFrom(sql: Sql, epoch: number): Promise<LogHead | undefined> {

@@ -48,7 +48,7 @@ export type DialerEvent =
 
 const CONNECT_MS = 5_000;
 
-/** Keeps one connection to an address, or to one of several: dials, and redials after a loss, until closed. */
+/** Keeps one connection to an address or to one of several: dials, redials after a loss, until closed. */
 export class Dialer {
   private readonly options: DialerOptions;
   private readonly limits: TransportLimits;
