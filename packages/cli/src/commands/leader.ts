@@ -22,6 +22,7 @@ import {
   type ListenerEvent,
   type ListenTls,
 } from '@troupe/transport';
+import type { CodecName } from '@troupe/wal';
 import { type Command, Option } from 'commander';
 import { CliError } from '../cli-error.js';
 import { exitFailureOf } from '../error-exit-code.js';
@@ -30,6 +31,7 @@ import { checkTlsFiles, readableKeyWarning } from '../input/check-tls-files.js';
 import { entryOf, authOf as keyAuthOf, readKeyFile } from '../input/key-file.js';
 import { DEFAULT_PORT, socketPath } from '../input/leader-address.js';
 import { type LeaderConfig, readLeaderConfig } from '../input/leader-config.js';
+import { logFormatOption } from '../input/log-format-option.js';
 import { byteCount, duration, wholeNumber } from '../input/option-parsers.js';
 import { repeatable } from '../input/repeatable-option.js';
 import { loggingHost, silentHost } from '../logging-host.js';
@@ -66,6 +68,7 @@ interface Flags extends JsonFlag, HttpFlags {
   readonly compress?: 'gzip' | 'brotli';
   readonly verbose?: boolean;
   readonly allowNetworkFs?: boolean;
+  readonly logFormat?: CodecName;
 }
 
 export function addLeader(program: Command, context: CommandContext): void {
@@ -120,6 +123,7 @@ export function addLeader(program: Command, context: CommandContext): void {
         'brotli',
       ]),
     )
+    .addOption(logFormatOption())
     .option('--allow-network-fs', 'use a folder on a network file system all the same')
     .option('-v, --verbose', 'print connections, refusals and the tree of actors')
     .action((flags: Flags, command: Command) => {
@@ -155,7 +159,11 @@ function startOptionsOf(
     times: { ...config.times, resumeGraceMs },
     ...(flags.insecure === undefined ? {} : { insecure: flags.insecure }),
     ...(flags.compress === undefined ? {} : { compress: flags.compress }),
-    ...(flags.allowNetworkFs === true ? { wal: { ...config.wal, allowNetworkFs: true } } : {}),
+    wal: {
+      ...config.wal,
+      ...(flags.allowNetworkFs === true ? { allowNetworkFs: true } : {}),
+      ...(flags.logFormat === undefined ? {} : { codec: flags.logFormat }),
+    },
   };
 }
 
