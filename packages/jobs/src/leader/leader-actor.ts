@@ -72,6 +72,7 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     awaitOutcomes: fromClient,
     cancel: fromClient,
     inspect: fromClient,
+    findKey: fromClient,
     list: fromClient,
     requestOverview: fromClient,
     redrive: fromClient,

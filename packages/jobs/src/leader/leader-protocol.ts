@@ -35,6 +35,7 @@ export interface PeerMessages<Result = void> {
   awaitOutcomes(received: ClientMessageOf<'await'>): Result;
   cancel(received: ClientMessageOf<'call'>): Result;
   inspect(received: ClientMessageOf<'call'>): Result;
+  findKey(received: ClientMessageOf<'call'>): Result;
   list(received: ClientMessageOf<'call'>): Result;
   requestOverview(received: ClientMessageOf<'call'>): Result;
   redrive(received: ClientMessageOf<'call'>): Result;
