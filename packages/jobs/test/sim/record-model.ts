@@ -199,6 +199,8 @@ export class RecordModel {
       case 'policy_drop':
       case 'producer_drop':
       case 'limits':
+      case 'spill_file':
+      case 'spill_drop':
       case 'tick':
         return;
       default:

@@ -54,6 +54,8 @@ const KINDS: Readonly<Record<LedgerRecord['type'], number>> = {
   limits: 17,
   policy_drop: 18,
   producer_drop: 19,
+  spill_file: 64,
+  spill_drop: 65,
 };
 const KIND_OF = new Map<string, number>(Object.entries(KINDS));
 const TYPES: readonly (LedgerRecord['type'] | undefined)[] = typesByKind();
@@ -149,6 +151,12 @@ function encodeFields(record: LedgerRecord, out: ByteWriter): void {
     case 'producer_drop':
       out.int(record.producers.length);
       for (const producer of record.producers) out.int(producer);
+      return;
+    case 'spill_file':
+      return out.int(record.file);
+    case 'spill_drop':
+      out.int(record.files.length);
+      for (const file of record.files) out.int(file);
       return;
     case 'genesis':
       return out.text(record.tag);
@@ -260,6 +268,10 @@ function decodeFields(
       return { type, at, policies: decodeMany(read, (one) => one.int()) };
     case 'producer_drop':
       return { type, at, producers: decodeMany(read, (one) => one.int()) };
+    case 'spill_file':
+      return { type, at, file: read.int() };
+    case 'spill_drop':
+      return { type, at, files: decodeMany(read, (one) => one.int()) };
     case 'genesis':
       return { type, at, tag: read.text() };
     case 'policy':

@@ -22,6 +22,7 @@ const HEAD = 1;
 const PRODUCERS = 2;
 const KEYS = 3;
 const JOBS = 4;
+const SPILL_FILES = 64;
 
 /**
  * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not:
@@ -37,6 +38,7 @@ export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
   yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out);
+  if (ledger.nextSpillFile > 1) yield encodeSpillFiles(ledger, out);
 }
 
 function* chunks<T>(
@@ -78,6 +80,8 @@ function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => v
       return decodeProducer;
     case KEYS:
       return decodeKey;
+    case SPILL_FILES:
+      return decodeSpillFiles;
     case JOBS:
       return jobDecoder();
     default:
@@ -132,6 +136,19 @@ function decodePolicies(ledger: Ledger, read: LedgerByteReader): void {
     const no = read.int();
     ledger.policies.set(no, new StoredPolicy(no, readPolicy(read)));
   }
+}
+
+/** A bound on the bytes of the files bounds their number. */
+function encodeSpillFiles(ledger: Ledger, out: ByteWriter): Uint8Array {
+  out.byte(SPILL_FILES);
+  out.int(ledger.nextSpillFile);
+  for (const file of ledger.spillFiles) out.int(file);
+  return out.take();
+}
+
+function decodeSpillFiles(ledger: Ledger, read: LedgerByteReader): void {
+  ledger.nextSpillFile = read.int();
+  while (!read.done) ledger.spillFiles.add(read.int());
 }
 
 function encodeProducer(producer: Producer, out: ByteWriter): void {
