@@ -80,6 +80,9 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     purge: fromClient,
     deadAttempts: fromClient,
     readStream: fromClient,
+    openFeed: fromClient,
+    feed: fromClient,
+    closeFeed: fromClient,
     streamConsumed: fromClient,
     stopStream: fromClient,
     clientHeartbeat: fromClient,
@@ -95,6 +98,7 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     },
     report: fromWorker,
     chunks: fromWorker,
+    feedRequests: fromWorker,
     drainWorker: fromWorker,
     helloHeartbeat(ctx, { hello, port }) {
       ctx.state.closeSessionsOf(port.ref);
@@ -158,7 +162,8 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
   },
   // Peers offer, and stop reading while it is full. Its own messages are told, so they always have room: at
   // most one turn, tick and due, one `durable` for each append at the log, one write and few reads of the
-  // spill, few changes of the log, one end of each connection. None of them overtakes: a report that waits here counts before the tick behind it.
+  // spill, few changes of the log, one end of each connection. None of them overtakes: a report that waits here
+  // counts before the tick behind it.
   mailbox: { capacity: MAILBOX_MESSAGES_MAX, overflow: 'mute-sender' },
   started(ctx) {
     const { state } = ctx;

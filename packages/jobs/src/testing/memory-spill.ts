@@ -7,7 +7,7 @@ export interface MemoryFiles {
   error?: Error | undefined;
 }
 
-/** A spill in memory, for tests of the layers above it. A call ends when `later` runs its answer, in order. */
+/** A spill in memory, for tests of the layers above it. `later` runs the answers of calls, in order. */
 export function memorySpill(disk: MemoryFiles, later: (run: () => void) => void): OpenSpill {
   return (named, found, done) => {
     for (const [file, bytes] of disk.files) {

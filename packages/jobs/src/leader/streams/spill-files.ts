@@ -76,7 +76,7 @@ export class SpillFiles {
     if (file.isSealed && file.parts.size === 0) this.unused.add(number);
   }
 
-  /** Whether the files may hold so much more of a stream. Makes room where a stream would rather lose parts. */
+  /** Whether the files may hold so much more. Makes room where a stream would rather lose parts. */
   hasRoomFor(stream: JobStream, bytes: number): boolean {
     const counted = Math.max(bytes, PART_BYTES_MIN);
     const { spillBytesMax, spillBytesPerIdentityMax } = this.bounds;

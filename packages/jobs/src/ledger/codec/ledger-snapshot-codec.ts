@@ -9,6 +9,7 @@ import { Producer } from '../producer.js';
 import { LedgerByteReader } from './ledger-byte-reader.js';
 import { readPolicy } from './ledger-record-codec.js';
 import { assertOptional, fieldsBehind, kindOf } from './record-frame.js';
+import { decodeFeedPart, encodeFeedPart, feedParts } from './snapshot-feed-codec.js';
 import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -23,6 +24,8 @@ const PRODUCERS = 2;
 const KEYS = 3;
 const JOBS = 4;
 const SPILL_FILES = 64;
+/** Before the jobs, whose bytes they are part of. */
+const FEEDS = 32;
 
 /**
  * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not:
@@ -37,6 +40,7 @@ export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   yield out.take();
   yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
+  yield* chunks(FEEDS, feedParts(ledger.feeds), encodeFeedPart, out);
   yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out);
   if (ledger.nextSpillFile > 1) yield encodeSpillFiles(ledger, out);
 }
@@ -80,6 +84,8 @@ function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => v
       return decodeProducer;
     case KEYS:
       return decodeKey;
+    case FEEDS:
+      return decodeFeedPart;
     case SPILL_FILES:
       return decodeSpillFiles;
     case JOBS:
