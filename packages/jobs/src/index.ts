@@ -14,6 +14,8 @@ export type {
   EmbeddedWorkerOptions,
 } from './embedded/embedded-jobs.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded-jobs.js';
+export { type DumpedDamage, dumpLedger, type LedgerDumpOptions } from './folder/dump-ledger.js';
+export { type LedgerLoadOptions, type LoadedLedger, loadLedger } from './folder/load-ledger.js';
 export type {
   ChunkSchema,
   Collect,
@@ -68,11 +70,14 @@ export {
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerLineError,
   LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
   NonRetryableError,
   NotStreamingError,
+  RunnerLoadError,
+  RunnerWaitError,
   SessionRefusedError,
   StreamGapError,
   StreamRefusedError,
@@ -86,6 +91,7 @@ export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.j
 export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
 export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
+export type { LedgerLine } from './ledger/lines/line-field.js';
 export type {
   FeedView,
   JobView,
@@ -99,6 +105,7 @@ export type {
 export type { DurabilityLevel, JobOutcome } from './protocol/client-messages.js';
 export type { FeedEnd } from './protocol/feed-messages.js';
 export type { StreamPosition } from './protocol/stream-messages.js';
+export type { RunnerUse } from './protocol/worker-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
 export { connectClient } from './remote/connect-client.js';
 export type { DialOptions } from './remote/dial-options.js';
@@ -118,6 +125,7 @@ export type {
 } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';
+export type { RunnerPoolOptions } from './worker/runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './worker/threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker/worker-options.js';
 export type { AttemptTrace, AttemptView, WorkerTracing } from './worker/worker-tracing.js';

@@ -377,6 +377,19 @@ export class LedgerVersionError extends JobsError {
   }
 }
 
+/** A line of a dump that cannot be loaded: it is no record, or the lines before it do not allow it. */
+export class LedgerLineError extends JobsError {
+  override readonly code = 'ERR_LEDGER_LINE';
+  readonly exitCode = 65;
+  /** Counts from 1. */
+  readonly line: number;
+
+  constructor(line: number, problem: string, options?: ErrorOptions) {
+    super(`line ${line}: ${problem}; mend it, or cut every line of that job`, options);
+    this.line = line;
+  }
+}
+
 /** The journal could not make a batch durable. The leader stops at once and acknowledges nothing more. */
 export class JournalFailedError extends JobsError {
   override readonly code = 'ERR_JOURNAL_FAILED';
@@ -423,6 +436,30 @@ export class NotStreamingError extends JobsError {
   constructor(exec: string) {
     super(`job ${exec}: its handler has no chunks for readers; make run a generator, or add runStream`);
     this.exec = exec;
+  }
+}
+
+/** The `load` of a warm runner failed; its own error is the cause. */
+export class RunnerLoadError extends JobsError {
+  override readonly code = 'ERR_RUNNER_LOAD';
+  readonly runner: string;
+
+  constructor(runner: string, problem: string) {
+    super(`runner ${runner}: load failed: ${problem}`);
+    this.runner = runner;
+  }
+}
+
+/** An attempt waited for a warm runner for as long as it may run. */
+export class RunnerWaitError extends JobsError {
+  override readonly code = 'ERR_RUNNER_WAIT';
+  readonly runner: string;
+
+  constructor(runner: string, waitedMs: number) {
+    super(
+      `runner ${runner}: no instance within ${waitedMs} ms; see how long its load takes, or raise limits.runMs`,
+    );
+    this.runner = runner;
   }
 }
 
@@ -510,12 +547,15 @@ keepClassNames({
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerLineError,
   LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
   MessageTooLongError,
   NonRetryableError,
   NotStreamingError,
+  RunnerLoadError,
+  RunnerWaitError,
   SessionRefusedError,
   StreamGapError,
   StreamRefusedError,

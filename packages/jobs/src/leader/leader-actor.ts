@@ -162,8 +162,8 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
   },
   // Peers offer, and stop reading while it is full. Its own messages are told, so they always have room: at
   // most one turn, tick and due, one `durable` for each append at the log, one write and few reads of the
-  // spill, few changes of the log, one end of each connection. None of them overtakes: a report that waits here
-  // counts before the tick behind it.
+  // spill, few changes of the log, one end of each connection. None of them overtakes: a report that waits
+  // here counts before the tick behind it.
   mailbox: { capacity: MAILBOX_MESSAGES_MAX, overflow: 'mute-sender' },
   started(ctx) {
     const { state } = ctx;

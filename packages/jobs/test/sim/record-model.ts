@@ -204,6 +204,7 @@ export class RecordModel {
       case 'limits':
       case 'spill_file':
       case 'spill_drop':
+      case 'state':
       case 'tick':
         return;
       default:
