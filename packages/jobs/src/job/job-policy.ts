@@ -34,8 +34,9 @@ export interface JobPolicy {
   readonly stream?: StreamPolicy | undefined;
 }
 
-/** The longest result: it is one record, and any log holds that inline, with its framing. */
-export const OUTPUT_BYTES_MAX = 11 * 1024 * 1024;
+/** The most one record may carry: a result, or a batch of submits. Any log holds that inline, with its framing. */
+export const RECORD_BYTES_MAX = 11 * 1024 * 1024;
+export const OUTPUT_BYTES_MAX = RECORD_BYTES_MAX;
 
 /** Equal policies have equal texts: the leader interns by them. */
 export function policyText(policy: JobPolicy): string {
