@@ -343,6 +343,7 @@ export const pages = [
       { kind: 'options', type: 'ListOptions', intro: 'Of `client.list` and `client.deadLetters`.' },
       { kind: 'options', type: 'ItemsOptions', intro: 'Of `job.items`.' },
       { kind: 'options', type: 'ChunksOptions', intro: 'Of `job.stream`.' },
+      { kind: 'options', type: 'FeedOptions', intro: 'Of `job.feed`.' },
       { kind: 'members', type: 'JobHandle' },
       { kind: 'members', type: 'SubmitReceipt' },
       { kind: 'members', type: 'JobView' },

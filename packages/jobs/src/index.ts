@@ -1,7 +1,8 @@
 export type { ListOptions } from './client/client.js';
 export { Client } from './client/client.js';
 export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client/client-tracing.js';
-export type { SubmitReceipt } from './client/job-handle.js';
+export type { FeedReceipt } from './client/feed/client-feed.js';
+export type { FeedOptions, SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
 export type { ChunksOptions, ItemsOptions, JobItem, JobStreamEnd } from './client/stream/job-items.js';
 export type { SubmitOptions } from './client/submit-preparer.js';
@@ -16,7 +17,9 @@ export { EmbeddedJobs, embedded } from './embedded/embedded-jobs.js';
 export type {
   ChunkSchema,
   Collect,
+  FeedInput,
   HandlerChunk,
+  HandlerFeed,
   HandlerInput,
   HandlerOutput,
   JobChunk,
@@ -33,12 +36,22 @@ export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { TraceContext } from './job/trace-context.js';
 export type { Trailer } from './job/trailer.js';
-export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
+export type {
+  AbortReason,
+  CallStatus,
+  FeedRefusalCode,
+  JobFailure,
+  RefusalCode,
+  SchemaIssue,
+  SessionRefusalCode,
+} from './jobs-error.js';
 export {
   AttemptAbortedError,
   CallUnsupportedError,
   CallWaitError,
   ClientClosedError,
+  FeedRefusedError,
+  FeedWaitError,
   ForbiddenError,
   JobCancelledError,
   JobDefinitionError,
@@ -74,6 +87,7 @@ export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
 export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
 export type {
+  FeedView,
   JobView,
   LeaderOverview,
   LeaderTable,
@@ -83,6 +97,7 @@ export type {
   WorkerView,
 } from './protocol/admin-messages.js';
 export type { DurabilityLevel, JobOutcome } from './protocol/client-messages.js';
+export type { FeedEnd } from './protocol/feed-messages.js';
 export type { StreamPosition } from './protocol/stream-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
 export { connectClient } from './remote/connect-client.js';
@@ -91,6 +106,7 @@ export type { StartWorkerOptions } from './remote/start-worker.js';
 export { RemoteWorker, startWorker } from './remote/start-worker.js';
 export type { LeaderRenewal, LeaderServerOptions } from './server/leader-server.js';
 export { LeaderServer, startLeader } from './server/leader-server.js';
+export type { JobFeed } from './worker/feed/job-feed.js';
 export type {
   AttemptContext,
   HandledJob,

@@ -25,9 +25,12 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
-export type SchemaSide = 'input' | 'output' | 'chunk';
+export type SchemaSide = 'input' | 'output' | 'chunk' | 'feed';
 
-/** A value that its schema does not accept: the input at submit, or the output or a chunk when it is read. */
+/**
+ * A value that its schema does not accept: the input at submit, an item of a feed, or the output or a chunk
+ * when it is read.
+ */
 export class JobSchemaError extends JobsError {
   override readonly code = 'ERR_JOB_SCHEMA';
   readonly exec: string;
@@ -255,6 +258,62 @@ export class StreamRefusedError extends JobsError {
   }
 }
 
+/** The states of calls that other systems know, by which a refusal can be told apart without its code. */
+export type CallStatus =
+  | 'INVALID_ARGUMENT'
+  | 'NOT_FOUND'
+  | 'PERMISSION_DENIED'
+  | 'FAILED_PRECONDITION'
+  | 'RESOURCE_EXHAUSTED'
+  | 'UNAVAILABLE';
+
+/** Why a leader refused items of a feed. Nothing of them was recorded. */
+export type FeedRefusalCode = keyof typeof FEED_STATUS;
+
+const FEED_STATUS = {
+  ERR_FEED_EMPTY: 'INVALID_ARGUMENT',
+  ERR_JOB_UNKNOWN: 'NOT_FOUND',
+  ERR_FORBIDDEN: 'PERMISSION_DENIED',
+  ERR_FEED_UNSUPPORTED: 'FAILED_PRECONDITION',
+  ERR_FEED_ENDED: 'FAILED_PRECONDITION',
+  ERR_PAYLOAD_TOO_LARGE: 'INVALID_ARGUMENT',
+  ERR_MESSAGE_MALFORMED: 'INVALID_ARGUMENT',
+  ERR_QUEUE_FULL: 'RESOURCE_EXHAUSTED',
+  ERR_DISK_LOW: 'UNAVAILABLE',
+  ERR_DISK_SLOW: 'UNAVAILABLE',
+} as const satisfies Readonly<Record<string, CallStatus>>;
+
+/** An item of a feed was not accepted, and nothing of it was recorded. */
+export class FeedRefusedError extends JobsError {
+  override readonly code: FeedRefusalCode;
+  readonly jobId: string;
+  readonly status: CallStatus;
+  /** Whether the same item may be accepted later. */
+  readonly retryable: boolean;
+  readonly retryAfterMs: number;
+
+  constructor(jobId: string, code: FeedRefusalCode, problem: string, retryAfterMs: number) {
+    super(`feed of job ${jobId} refused: ${problem}`);
+    this.jobId = jobId;
+    this.code = code;
+    // A leader of a later version may have further codes.
+    this.status = FEED_STATUS[code] ?? 'FAILED_PRECONDITION';
+    this.retryable = retryAfterMs > 0;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** An item of a feed was not accepted within its limit. It may or may not have been accepted. */
+export class FeedWaitError extends JobsError {
+  override readonly code = 'ERR_FEED_WAIT';
+  readonly jobId: string;
+
+  constructor(jobId: string, withinMs: number) {
+    super(`feed of job ${jobId}: not accepted within ${withinMs} ms; it may or may not have been accepted`);
+    this.jobId = jobId;
+  }
+}
+
 /** Another attempt of the job has begun: the chunks so far are void. */
 export class StreamResetError extends JobsError {
   override readonly code = 'ERR_STREAM_RESET';
@@ -433,6 +492,8 @@ keepClassNames({
   CallUnsupportedError,
   CallWaitError,
   ClientClosedError,
+  FeedRefusedError,
+  FeedWaitError,
   ForbiddenError,
   JobCancelledError,
   JobDefinitionError,

@@ -1,11 +1,12 @@
 // Hot path: `add` and the effects run once per call.
 import type { DurabilityLevel, JobOutcome, Receipt } from '../protocol/client-messages.js';
+import type { FeedRefusal } from '../protocol/feed-messages.js';
 import type { ClientEffects, LeaderWelcome, RequestAnswer } from './machine/client-effects.js';
 import type { PendingCall } from './pending-calls.js';
 
 /** The calls of a client that have no answer, by number. Effects of the client's actor settle them. */
 export class CallTable
-  implements Pick<ClientEffects, 'welcomed' | 'received' | 'jobEnded' | 'answered' | 'ended'>
+  implements Pick<ClientEffects, 'welcomed' | 'received' | 'jobEnded' | 'feedAnswered' | 'answered' | 'ended'>
 {
   /** Of the leader's ids; empty before the first session. */
   tag: string;
@@ -51,6 +52,10 @@ export class CallTable
 
   jobEnded(number: number, outcome: JobOutcome): void {
     this.take(number)?.onJobEnded(outcome);
+  }
+
+  feedAnswered(number: number, refusal: FeedRefusal | undefined): void {
+    this.take(number)?.onFeedAnswer(refusal);
   }
 
   answered(number: number, answer: RequestAnswer): void {

@@ -4,9 +4,10 @@ import type { ToClient } from '../protocol/client-messages.js';
 import type { LeaderForClients, PeerPort } from '../protocol/leader-interface.js';
 import { rootCause } from '../root-cause.js';
 import { CallTable } from './call-table.js';
-import { Client } from './client.js';
+import { Client, type ClientSetup } from './client.js';
 import { type ClientProtocol, type ClientReceived, routeToClient } from './client-protocol.js';
 import type { ClientTracing } from './client-tracing.js';
+import { ClientFeeds } from './feed/client-feeds.js';
 import type { ClientEffects } from './machine/client-effects.js';
 import { ClientMachine } from './machine/client-machine.js';
 import { ReaderTable } from './stream/reader-table.js';
@@ -33,6 +34,7 @@ export const ClientActor: Actor<ClientProtocol, ClientState> = defineActor.of<Cl
     outcomes: fromLeader,
     answer: fromLeader,
     stream_items: fromLeader,
+    feed_states: fromLeader,
     refused: fromLeader,
     heartbeat: fromLeader,
     define(ctx, definitions) {
@@ -64,6 +66,15 @@ export const ClientActor: Actor<ClientProtocol, ClientState> = defineActor.of<Cl
     },
     stopStream(ctx, reader) {
       ctx.state.machine.stopStream(reader);
+    },
+    openFeed(ctx, feed) {
+      ctx.state.machine.openFeed(feed);
+    },
+    feed(ctx, draft) {
+      ctx.state.machine.feed(draft);
+    },
+    withdrawFeed(ctx, withdrawal) {
+      ctx.state.machine.withdrawFeed(withdrawal);
     },
     close(ctx) {
       ctx.state.machine.close();
@@ -122,12 +133,13 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
   const link: ClientLink = { port: undefined, ended: false };
   const table = new CallTable(tag);
   const readers = new ReaderTable();
+  const feeds = new ClientFeeds();
   // No effect comes before the actor has started, in a later turn.
   const self = (): ActorRef<typeof ClientActor> => ref;
-  const effects = effectsOf(self, link, { table, readers }, args);
+  const effects = effectsOf(self, link, { table, readers, feeds }, args);
   const machine = new ClientMachine({ client: name, token, tag, effects });
   const ref = spawn(ClientActor, { args: { machine, link }, name: args.actor });
-  const client = new Client({ host, streams, tree, tracing, table, readers, calls: ref.tell });
+  const client = new Client({ host, streams, tree, tracing, table, readers, feeds, calls: ref.tell });
   return { client, ref, end: (error) => effects.ended(error) };
 }
 
@@ -145,7 +157,7 @@ export function endWithSystem(system: ActorSystem, end: (error: Error) => void):
 function effectsOf(
   self: () => ActorRef<typeof ClientActor>,
   link: ClientLink,
-  { table, readers }: { readonly table: CallTable; readonly readers: ReaderTable },
+  { table, readers, feeds }: Pick<ClientSetup, 'table' | 'readers' | 'feeds'>,
   { host, leader, onEnded }: ClientArgs,
 ): ClientEffects {
   return {
@@ -170,12 +182,16 @@ function effectsOf(
     received: (call, receipt) => table.received(call, receipt),
     jobEnded: (call, outcome) => table.jobEnded(call, outcome),
     streamed: (reader, items) => readers.streamed(reader, items),
+    feedAnswered: (call, refusal) => table.feedAnswered(call, refusal),
+    feedChanged: (state) => feeds.changed(state),
+    feedOver: (feed, refusal) => feeds.over(feed, refusal),
     answered: (call, answer) => table.answered(call, answer),
     ended(error) {
       if (link.ended) return;
       link.ended = true;
       table.ended(error);
       readers.ended(error);
+      feeds.ended(error);
       onEnded?.();
     },
   };

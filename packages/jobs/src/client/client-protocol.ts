@@ -1,8 +1,10 @@
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { ToClient } from '../protocol/client-messages.js';
+import type { OpenFeed } from '../protocol/feed-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { ReadStream, StreamConsumed } from '../protocol/stream-messages.js';
 import type { CallWait, JobDefine } from './machine/client-machine.js';
+import type { FeedDraft, FeedWithdrawal } from './machine/feed-senders.js';
 import type { CallRequest } from './machine/pending-requests.js';
 import type { SubmitDraft } from './machine/submit-draft.js';
 
@@ -22,6 +24,7 @@ export interface LeaderMessagesToClient<Result = void> {
   outcomes(received: ClientReceived<'outcomes'>): Result;
   answer(received: ClientReceived<'answer'>): Result;
   stream_items(received: ClientReceived<'stream_items'>): Result;
+  feed_states(received: ClientReceived<'feed_states'>): Result;
   refused(received: ClientReceived<'refused'>): Result;
   heartbeat(received: ClientReceived<'heartbeat'>): Result;
 }
@@ -39,6 +42,9 @@ export interface ClientCalls {
   readStream(request: ReadStream): void;
   streamConsumed(position: StreamConsumed): void;
   stopStream(reader: number): void;
+  openFeed(feed: OpenFeed): void;
+  feed(draft: FeedDraft): void;
+  withdrawFeed(withdrawal: FeedWithdrawal): void;
   close(): void;
 }
 
@@ -73,6 +79,8 @@ export function routeToClient<Result>(
       return client.answer({ message, port });
     case 'stream_items':
       return client.stream_items({ message, port });
+    case 'feed_states':
+      return client.feed_states({ message, port });
     case 'refused':
       return client.refused({ message, port });
     case 'heartbeat':

@@ -17,11 +17,14 @@ import { CallOutbox } from './call-outbox.js';
 import type { CallTable } from './call-table.js';
 import type { ClientCalls } from './client-protocol.js';
 import type { ClientTracing } from './client-tracing.js';
-import { JobHandle, type JobOperations } from './job-handle.js';
+import type { ClientFeed, FeedReceipt } from './feed/client-feed.js';
+import type { ClientFeeds } from './feed/client-feeds.js';
+import { type FeedOptions, JobHandle, type JobOperations } from './job-handle.js';
 import type { RequestAnswer } from './machine/client-effects.js';
 import { emptyDraft, emptyItem, type ItemDraft, type SubmitDraft } from './machine/submit-draft.js';
 import {
   PendingBatch,
+  PendingFeed,
   PendingOutcome,
   PendingRequest,
   PendingRun,
@@ -53,6 +56,7 @@ export interface ClientSetup {
   readonly calls: ClientCalls;
   readonly table: CallTable;
   readonly readers: ReaderTable;
+  readonly feeds: ClientFeeds;
   /** Large files are read while they are sent. */
   readonly streams?: boolean | undefined;
   readonly tree: () => string;
@@ -87,7 +91,7 @@ export class Client implements JobOperations, AsyncDisposable {
     input: JobInput<D>,
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
-    const call = new PendingSubmit(this, job);
+    const call = new PendingSubmit(this, job, opensFeed(job, options));
     this.start(call, job, input, options);
     return call.promise as Promise<JobHandle<D>>;
   }
@@ -102,7 +106,7 @@ export class Client implements JobOperations, AsyncDisposable {
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
     checkOptions('submitFile', options, SUBMIT_OPTIONS);
-    const call = new PendingSubmit(this, job);
+    const call = new PendingSubmit(this, job, opensFeed(job, options));
     const draft = emptyDraft(this.table.add(call), RECEIPT_ONLY);
     draft.trace = this.traceOf(call, job, 1, options);
     this.limit(call, draft, options);
@@ -189,6 +193,40 @@ export class Client implements JobOperations, AsyncDisposable {
   /** For {@link JobHandle}, which decodes the items. */
   readStream(job: number, position: StreamPosition): OpenReader {
     return this.setup.readers.open(this.setup.calls, job, position);
+  }
+
+  /** For {@link JobHandle}. This client has the feed open from now on. */
+  feedOf(job: number): ClientFeed {
+    const { feeds, calls } = this.setup;
+    return feeds.of(
+      job,
+      (no) => this.idOf(no),
+      (feed) => calls.openFeed(feed),
+    );
+  }
+
+  /** For {@link JobHandle}: an item, or the end where the value is undefined. */
+  async feed(
+    feed: ClientFeed,
+    definition: JobDefinition,
+    value: unknown,
+    options: FeedOptions,
+  ): Promise<FeedReceipt> {
+    const call = new PendingFeed(this, feed.job);
+    const number = this.table.add(call);
+    const { calls, host } = this.setup;
+    const withdrawal = { feed: feed.number, call: number };
+    const abandon = (error: Error): void => {
+      if (this.table.reject(number, error)) calls.withdrawFeed(withdrawal);
+    };
+    const { final = false } = options;
+    feed
+      .encode(definition, value, final, (draft) => {
+        if (this.table.has(number)) calls.feed({ ...withdrawal, ...draft });
+      })
+      .catch((error: unknown) => this.table.reject(number, error as Error));
+    limitWait(host, options, call.promise, abandon, (withinMs) => call.timeoutError(withinMs));
+    return call.promise as Promise<FeedReceipt>;
   }
 
   private start(call: PendingSubmitCall, job: JobDefinition, input: unknown, options: SubmitOptions): void {
@@ -338,6 +376,7 @@ export class Client implements JobOperations, AsyncDisposable {
     if (this.table.endedBy !== undefined) return;
     this.table.ended(new ClientClosedError());
     this.setup.readers.ended(new ClientClosedError());
+    this.setup.feeds.ended(new ClientClosedError());
     this.setup.calls.close();
   }
 
@@ -349,6 +388,14 @@ export class Client implements JobOperations, AsyncDisposable {
   private numbersOf(ids: readonly string[]): number[] {
     return ids.map((id) => parseJobId(this.table.tag, id));
   }
+}
+
+/** A client that submits a job to be fed has its feed open, so that its grace does not begin. */
+function opensFeed(
+  { feed }: JobDefinition,
+  { streaming = false }: SubmitOptions,
+): { readonly opensFeed: boolean } {
+  return { opensFeed: feed !== undefined && streaming !== false };
 }
 
 const RECEIPT_ONLY = { wantsOutcome: false };

@@ -2,6 +2,7 @@
 export type {
   ChunkSchema,
   Collect,
+  FeedInput,
   JobChunk,
   JobDefinition,
   JobInput,
@@ -12,11 +13,20 @@ export { defineJob } from '../job/define-job.js';
 export { jobId } from '../job/job-id.js';
 export type { StreamingMode } from '../job/job-policy.js';
 export type { TraceContext } from '../job/trace-context.js';
-export type { JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from '../jobs-error.js';
+export type {
+  CallStatus,
+  FeedRefusalCode,
+  JobFailure,
+  RefusalCode,
+  SchemaIssue,
+  SessionRefusalCode,
+} from '../jobs-error.js';
 export {
   CallUnsupportedError,
   CallWaitError,
   ClientClosedError,
+  FeedRefusedError,
+  FeedWaitError,
   ForbiddenError,
   JobCancelledError,
   JobDefinitionError,
@@ -38,6 +48,7 @@ export {
   SubmitWaitError,
 } from '../jobs-error.js';
 export type {
+  FeedView,
   JobView,
   LeaderOverview,
   LeaderTable,
@@ -46,13 +57,15 @@ export type {
   WorkerLiveness,
   WorkerView,
 } from '../protocol/admin-messages.js';
+export type { FeedEnd } from '../protocol/feed-messages.js';
 export type { StreamPosition } from '../protocol/stream-messages.js';
 export type { ConnectClientOptions } from '../remote/connect-client.js';
 export { connectClient } from '../remote/connect-client.js';
 export type { DialOptions } from '../remote/dial-options.js';
 export type { Client, ListOptions } from './client.js';
 export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client-tracing.js';
-export type { JobHandle, SubmitReceipt } from './job-handle.js';
+export type { FeedReceipt } from './feed/client-feed.js';
+export type { FeedOptions, JobHandle, SubmitReceipt } from './job-handle.js';
 export type { ChunksOptions, ItemsOptions, JobItem, JobStreamEnd } from './stream/job-items.js';
 export type { SubmitOptions } from './submit-preparer.js';
 export type { WaitOptions } from './wait-limit.js';

@@ -1,11 +1,13 @@
 import type { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { oneOf, rule } from '@troupe/core/option-check';
-import type { JobChunk, JobDefinition, JobOutput } from '../job/define-job.js';
+import { flag, oneOf, rule } from '@troupe/core/option-check';
+import type { FeedInput, JobChunk, JobDefinition, JobOutput } from '../job/define-job.js';
+import { FeedRefusedError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
 import type { JobView } from '../protocol/admin-messages.js';
 import type { DurabilityLevel } from '../protocol/client-messages.js';
 import type { StreamPosition } from '../protocol/stream-messages.js';
+import type { ClientFeed, FeedReceipt } from './feed/client-feed.js';
 import {
   type ChunksOptions,
   type ItemsOptions,
@@ -37,7 +39,21 @@ export interface JobOperations {
   cancel(job: number, reason: string, options: WaitOptions): Promise<JobView['state']>;
   inspect(job: number, options: WaitOptions): Promise<JobView>;
   readStream(job: number, position: StreamPosition): OpenReader;
+  feedOf(job: number): ClientFeed;
+  feed(
+    feed: ClientFeed,
+    definition: JobDefinition,
+    value: unknown,
+    options: FeedOptions,
+  ): Promise<FeedReceipt>;
 }
+
+export interface FeedOptions extends WaitOptions {
+  /** The feed ends behind this item. Default false. */
+  readonly final?: boolean | undefined;
+}
+
+const FEED_OPTIONS = { ...WAIT_OPTIONS, final: flag };
 
 const position = rule('an attempt and an offset', (value) => {
   const { attempt, offset } = (value ?? {}) as Partial<StreamPosition>;
@@ -55,12 +71,20 @@ export class JobHandle<D extends JobDefinition> {
   private readonly operations: JobOperations;
   private readonly definition: D;
   private readonly job: number;
+  private openFeed: ClientFeed | undefined;
 
-  constructor(operations: JobOperations, definition: D, job: number, receipt: SubmitReceipt | undefined) {
+  constructor(
+    operations: JobOperations,
+    definition: D,
+    job: number,
+    receipt: SubmitReceipt | undefined,
+    feed?: ClientFeed,
+  ) {
     this.operations = operations;
     this.definition = definition;
     this.job = job;
     this.receipt = receipt;
+    this.openFeed = feed;
   }
 
   /** For people and for `client.open`. */
@@ -133,6 +157,43 @@ export class JobHandle<D extends JobDefinition> {
   async cancel(reason = '', options: WaitOptions = {}): Promise<JobView['state']> {
     checkOptions('cancel', options, WAIT_OPTIONS);
     return this.operations.cancel(this.job, reason, options);
+  }
+
+  /**
+   * Gives an item to the runner. Resolves when it is on the leader's disk; waits while the runner is too far
+   * behind. A job that waits for a worker keeps its items. Rejects with FeedRefusedError or FeedWaitError.
+   */
+  async feed(item: FeedInput<D>, options: FeedOptions = {}): Promise<FeedReceipt> {
+    checkOptions('feed', options, FEED_OPTIONS);
+    if (item === undefined && options.final !== true)
+      throw new FeedRefusedError(this.id, 'ERR_FEED_EMPTY', 'no item, and not final', 0);
+    return this.operations.feed(this.feedInUse(), this.definition, item, options);
+  }
+
+  /** Ends the feed: the runner takes what is there, and then its loop ends. */
+  async endFeed(options: WaitOptions = {}): Promise<FeedReceipt> {
+    checkOptions('endFeed', options, WAIT_OPTIONS);
+    const { signal, withinMs } = options;
+    return this.operations.feed(this.feedInUse(), this.definition, undefined, {
+      signal,
+      withinMs,
+      final: true,
+    });
+  }
+
+  /** Items that the runner has taken, as far as this client knows: from its first use of the feed on. */
+  get fed(): number {
+    return this.openFeed?.taken ?? 0;
+  }
+
+  /** Resolves when the job runs: its handler has begun. Rejects with FeedRefusedError if it has no feed. */
+  get ready(): Promise<void> {
+    return this.feedInUse().ready;
+  }
+
+  private feedInUse(): ClientFeed {
+    if (this.openFeed === undefined || this.openFeed.isOver) this.openFeed = this.operations.feedOf(this.job);
+    return this.openFeed;
   }
 
   /** Rejects with CallWaitError after `withinMs`, 30 s unless given. */

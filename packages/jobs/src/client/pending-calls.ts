@@ -1,8 +1,16 @@
 // Hot path: one of these for every call.
 import type { JobDefinition } from '../job/define-job.js';
-import { JobRefusedError, JobWaitError, SubmitWaitError } from '../jobs-error.js';
+import {
+  FeedRefusedError,
+  FeedWaitError,
+  JobRefusedError,
+  JobWaitError,
+  SubmitWaitError,
+} from '../jobs-error.js';
 import type { JobOutcome, Receipt } from '../protocol/client-messages.js';
+import type { FeedRefusal } from '../protocol/feed-messages.js';
 import { Deferred } from './deferred.js';
+import type { FeedReceipt } from './feed/client-feed.js';
 import { JobHandle, type JobOperations, type SubmitReceipt } from './job-handle.js';
 import type { RequestAnswer } from './machine/client-effects.js';
 import { outputOf } from './output-of-outcome.js';
@@ -17,6 +25,8 @@ export abstract class PendingCall extends Deferred {
   }
 
   onJobEnded(_outcome: JobOutcome): void {}
+
+  onFeedAnswer(_refusal: FeedRefusal | undefined): void {}
 
   onAnswer(_answer: RequestAnswer): void {}
 }
@@ -51,9 +61,24 @@ export abstract class PendingSubmitCall extends PendingCall {
 
 /** `submit`: resolves with a handle when it has its receipt. */
 export class PendingSubmit extends PendingSubmitCall {
+  private readonly opensFeed: boolean;
+
+  /** `opensFeed`: from its receipt on this client has the feed of the job open. */
+  constructor(
+    operations: JobOperations,
+    definition: JobDefinition,
+    options: { readonly opensFeed: boolean },
+  ) {
+    super(operations, definition);
+    this.opensFeed = options.opensFeed;
+  }
+
   protected override onAccepted(receipt: Receipt): boolean {
     const job = receipt.jobs[0] as number; // one for a single submit
-    this.resolve(new JobHandle(this.operations, this.definition, job, receiptOf(receipt, this.operations)));
+    const feed = this.opensFeed ? this.operations.feedOf(job) : undefined;
+    this.resolve(
+      new JobHandle(this.operations, this.definition, job, receiptOf(receipt, this.operations), feed),
+    );
     return true;
   }
 }
@@ -112,6 +137,30 @@ export class PendingOutcome extends PendingCall {
     return new JobWaitError(this.operations.idOf(this.job), withinMs);
   }
 }
+
+/** `JobHandle.feed`: resolves when the item is in the log. */
+export class PendingFeed extends PendingCall {
+  private readonly operations: JobOperations;
+  private readonly job: number;
+
+  constructor(operations: JobOperations, job: number) {
+    super();
+    this.operations = operations;
+    this.job = job;
+  }
+
+  override onFeedAnswer(refusal: FeedRefusal | undefined): void {
+    if (refusal === undefined) return this.resolve(ACCEPTED);
+    const { code, problem, retryAfterMs } = refusal;
+    this.reject(new FeedRefusedError(this.operations.idOf(this.job), code, problem, retryAfterMs));
+  }
+
+  timeoutError(withinMs: number): Error {
+    return new FeedWaitError(this.operations.idOf(this.job), withinMs);
+  }
+}
+
+const ACCEPTED: FeedReceipt = { accepted: true };
 
 /** An admin request. */
 export class PendingRequest extends PendingCall {

@@ -1,17 +1,21 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { callback, checkOption, rule } from '@troupe/core/option-check';
+import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions, type Defaulted, definitionError, withDefaults } from '../option-check.js';
 import { type JobPolicy, jobName, POLICY_CHECKS, type StreamingMode } from './job-policy.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
 import { DEFAULT_STREAM, type StreamPolicy } from './stream-policy.js';
 
 const DEFAULT_LIMITS: JobPolicy['limits'] = { runMs: 600_000, outputBytes: 1_048_576 };
+/** Also of a job that is fed. */
+const DEFAULT_FEED_LIMITS = { feedBytesMax: 8 * 1024 * 1024, feedGraceMs: 30_000 };
 const DEFAULT_KEEP: JobPolicy['keep'] = { doneMs: 3_600_000, deadMs: 14 * 24 * 3_600_000 };
 
 export interface JobOptions<
   In extends StandardSchemaV1,
   Out extends StandardSchemaV1,
   Chunk extends ChunkSchema = undefined,
+  Feed extends ChunkSchema = undefined,
 > {
   /** One token of the subject `job.submit.{group}`. Default: the first token of the name. */
   readonly group?: string | undefined;
@@ -37,6 +41,13 @@ export interface JobOptions<
          * does not count. Default: none.
          */
         readonly silenceMs?: number | undefined;
+        /**
+         * Bytes of its feed that the leader keeps, to replay them to another attempt. Of a longer one the
+         * beginning is dropped, and the job is not tried again. Default 8 MiB.
+         */
+        readonly feedBytesMax?: number | undefined;
+        /** While the job runs and no client has its feed open. Then the feed ends. Default 30,000. */
+        readonly feedGraceMs?: number | undefined;
       }
     | undefined;
   readonly keep?:
@@ -55,6 +66,8 @@ export interface JobOptions<
    * elements of an array; where that is no output, the type asks for `collect`.
    */
   readonly collect?: false | Collect<Chunk, Out> | undefined;
+  /** The schema of one item of the feed. With it clients may feed a job that streams; it needs `chunk`. */
+  readonly feed?: Feed;
   /** How the leader keeps the chunks. A submit may name its own. */
   readonly stream?: Defaulted<StreamPolicy> | undefined;
   /** The idempotency key of an input, unless a submit names its own. */
@@ -92,6 +105,7 @@ export interface JobDefinition<
   In extends StandardSchemaV1 = StandardSchemaV1,
   Out extends StandardSchemaV1 = StandardSchemaV1,
   Chunk extends ChunkSchema = ChunkSchema,
+  Feed extends ChunkSchema = ChunkSchema,
 > {
   readonly exec: string;
   readonly policy: JobPolicy;
@@ -100,6 +114,7 @@ export interface JobDefinition<
   readonly chunk?: Chunk;
   /** False: chunks are not collected. Undefined: the default. */
   readonly collect?: false | undefined | CollectChunk;
+  readonly feed?: Feed;
   /** There, where `chunk` is. */
   readonly stream?: StreamPolicy | undefined;
   /** A method, so that a definition of one input is still a definition of some input. */
@@ -122,6 +137,15 @@ export type JobChunk<D extends JobDefinition> = D extends { readonly chunk?: inf
   ? StandardSchemaV1.InferOutput<Extract<Chunk, StandardSchemaV1>>
   : never;
 
+/** An item of the feed as a client gives it. */
+export type FeedInput<D extends JobDefinition> = D extends { readonly feed?: infer Feed }
+  ? ChunkInput<Extract<Feed, StandardSchemaV1>>
+  : never;
+/** An item of the feed as the handler takes it: after its schema. */
+export type HandlerFeed<D extends JobDefinition> = D extends { readonly feed?: infer Feed }
+  ? StandardSchemaV1.InferOutput<Extract<Feed, StandardSchemaV1>>
+  : never;
+
 /** The argument of a caller. */
 export type JobInput<D extends JobDefinition> = StandardSchemaV1.InferInput<D['input']>;
 /** The handler's input: after its schema. */
@@ -140,6 +164,7 @@ const KNOWN = {
   key: callback,
   chunk: schema,
   collect: collector,
+  feed: schema,
 };
 
 /** A kind of job, from its name, its schemas and its policy. */
@@ -147,12 +172,14 @@ export function defineJob<
   In extends StandardSchemaV1,
   Out extends StandardSchemaV1,
   Chunk extends ChunkSchema = undefined,
+  Feed extends ChunkSchema = undefined,
 >(
   name: string,
-  options: JobOptions<In, Out, Chunk> & CollectRule<Out, Chunk>,
-): JobDefinition<In, Out, Chunk> {
+  options: JobOptions<In, Out, Chunk, Feed> & CollectRule<Out, Chunk>,
+): JobDefinition<In, Out, Chunk, Feed> {
   checkOption('job name', name, jobName, definitionError);
   checkOptions(`job '${name}'`, options, KNOWN, ['input', 'output']);
+  checkFeed(name, options);
   return Object.freeze({
     exec: name,
     policy: policyOf(name, options),
@@ -160,13 +187,30 @@ export function defineJob<
     output: options.output,
     ...(options.chunk === undefined ? {} : { chunk: options.chunk, stream: streamOf(options.stream) }),
     ...(options.collect === undefined ? {} : { collect: options.collect as false | CollectChunk }),
+    ...(options.feed === undefined ? {} : { feed: options.feed }),
     ...(options.key === undefined ? {} : { key: options.key }),
   });
 }
 
+type FeedOptions = Pick<
+  JobOptions<StandardSchemaV1, StandardSchemaV1, ChunkSchema, ChunkSchema>,
+  'chunk' | 'feed' | 'limits'
+>;
+
+/** Only a job that streams is fed, and only a job that is fed has limits of its feed. */
+function checkFeed(name: string, { chunk, feed, limits = {} }: FeedOptions): void {
+  if (feed !== undefined && chunk === undefined)
+    throw new JobDefinitionError(
+      `job '${name}'`,
+      'it has a feed and no chunk schema; only a job that streams is fed',
+    );
+  if (feed === undefined && (limits.feedBytesMax ?? limits.feedGraceMs) !== undefined)
+    throw new JobDefinitionError(`job '${name}'`, 'it has limits of a feed and no feed schema');
+}
+
 type PolicyOptions = Pick<
-  JobOptions<StandardSchemaV1, StandardSchemaV1>,
-  'group' | 'retry' | 'leaseMs' | 'limits' | 'keep'
+  JobOptions<StandardSchemaV1, StandardSchemaV1, ChunkSchema, ChunkSchema>,
+  'group' | 'retry' | 'leaseMs' | 'limits' | 'keep' | 'feed'
 > & {
   /** Of a policy from a client: a definition has no mode of its own. */
   readonly streaming?: StreamingMode | undefined;
@@ -179,12 +223,16 @@ function policyOf(name: string, options: PolicyOptions): JobPolicy {
     group: options.group ?? (name.split('.')[0] as string),
     retry: Object.freeze(withDefaults(DEFAULT_RETRY, options.retry)),
     leaseMs: options.leaseMs ?? 30_000,
-    limits: Object.freeze(withDefaults(DEFAULT_LIMITS, options.limits)),
+    limits: Object.freeze(withDefaults(defaultLimits(options), options.limits)),
     keep: Object.freeze(withDefaults(DEFAULT_KEEP, options.keep)),
     ...(options.streaming === undefined
       ? {}
       : { streaming: options.streaming, stream: streamOf(options.stream) }),
   });
+}
+
+function defaultLimits({ feed }: PolicyOptions): JobPolicy['limits'] {
+  return feed === undefined ? DEFAULT_LIMITS : { ...DEFAULT_LIMITS, ...DEFAULT_FEED_LIMITS };
 }
 
 function streamOf(given: Defaulted<StreamPolicy> | undefined): StreamPolicy {

@@ -23,6 +23,10 @@ export interface JobPolicy {
     readonly outputBytes: number;
     /** Silence between the chunks of a generator. Absent: no limit. */
     readonly silenceMs?: number | undefined;
+    /** Bytes of its feed that are kept for another attempt. Absent: clients do not feed it. */
+    readonly feedBytesMax?: number | undefined;
+    /** How long a feed stays open while no client has it open; there, where `feedBytesMax` is. */
+    readonly feedGraceMs?: number | undefined;
   };
   readonly keep: {
     readonly doneMs: number;
@@ -38,6 +42,14 @@ export interface JobPolicy {
 export const RECORD_BYTES_MAX = 11 * 1024 * 1024;
 export const OUTPUT_BYTES_MAX = RECORD_BYTES_MAX;
 
+/** The longest feed that is kept in memory for another attempt. */
+const FEED_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Whether clients may feed the jobs of this policy. */
+export function isFed({ streaming, limits }: JobPolicy): boolean {
+  return streaming !== undefined && limits.feedBytesMax !== undefined;
+}
+
 /** Equal policies have equal texts: the leader interns by them. */
 export function policyText(policy: JobPolicy): string {
   const { retry, limits, keep } = policy;
@@ -49,6 +61,7 @@ export function policyText(policy: JobPolicy): string {
     [limits.runMs, limits.outputBytes, ...(limits.silenceMs === undefined ? [] : [limits.silenceMs])],
     [keep.doneMs, keep.deadMs],
     ...(policy.streaming === undefined ? [] : [policy.streaming, streamText(policy.stream)]),
+    ...(limits.feedBytesMax === undefined ? [] : [['feed', limits.feedBytesMax, limits.feedGraceMs]]),
   ]);
 }
 
@@ -87,6 +100,8 @@ export const POLICY_CHECKS = {
     runMs: wholeNumber(1, YEAR_MS),
     outputBytes: wholeNumber(0, OUTPUT_BYTES_MAX),
     silenceMs: wholeNumber(1, YEAR_MS),
+    feedBytesMax: wholeNumber(0, FEED_BYTES_MAX),
+    feedGraceMs: wholeNumber(10, YEAR_MS),
   }),
   keep: options({ doneMs: wholeNumber(0, YEAR_MS), deadMs: wholeNumber(0, YEAR_MS) }),
   streaming: oneOf(['response', 'internal']),

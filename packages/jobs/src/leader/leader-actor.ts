@@ -78,6 +78,9 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     purge: fromClient,
     deadAttempts: fromClient,
     readStream: fromClient,
+    openFeed: fromClient,
+    feed: fromClient,
+    closeFeed: fromClient,
     streamConsumed: fromClient,
     stopStream: fromClient,
     clientHeartbeat: fromClient,
@@ -93,6 +96,7 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     },
     report: fromWorker,
     chunks: fromWorker,
+    feedRequests: fromWorker,
     drainWorker: fromWorker,
     helloHeartbeat(ctx, { hello, port }) {
       ctx.state.closeSessionsOf(port.ref);

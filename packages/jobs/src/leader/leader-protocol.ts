@@ -43,12 +43,16 @@ export interface PeerMessages<Result = void> {
   readStream(received: ClientMessageOf<'read_stream'>): Result;
   streamConsumed(received: ClientMessageOf<'stream_consumed'>): Result;
   stopStream(received: ClientMessageOf<'stop_stream'>): Result;
+  openFeed(received: ClientMessageOf<'open_feed'>): Result;
+  feed(received: ClientMessageOf<'feed'>): Result;
+  closeFeed(received: ClientMessageOf<'close_feed'>): Result;
   clientHeartbeat(received: ClientMessageOf<'heartbeat'>): Result;
   /** The client is closed: its token is never used again. */
   endClient(received: ClientMessageOf<'close'>): Result;
   helloWorker(opened: WorkerOpened): Result;
   report(received: WorkerMessageOf<'report'>): Result;
   chunks(received: WorkerMessageOf<'chunks'>): Result;
+  feedRequests(received: WorkerMessageOf<'feed_requests'>): Result;
   drainWorker(received: WorkerMessageOf<'drain'>): Result;
   helloHeartbeat(opened: HeartbeatOpened): Result;
   loopBlocked(received: FromHeartbeat): Result;

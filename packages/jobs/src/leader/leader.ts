@@ -20,6 +20,7 @@ import { Dispatcher } from './dispatch/dispatcher.js';
 import { Fleet } from './dispatch/fleet.js';
 import { JobQueues } from './dispatch/job-queues.js';
 import { LeaseWatch } from './dispatch/lease-watch.js';
+import { FeedTable } from './feeds/feed-table.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-context.js';
 import type { LeaderEffects } from './leader-effects.js';
@@ -83,6 +84,7 @@ export class Leader implements LeaderContext {
   private readonly admin: AdminApi;
   private readonly sessions: SessionRegistry;
   private readonly streams: StreamTable;
+  private readonly feeds: FeedTable;
   private readonly dispatcher: Dispatcher;
   private readonly commitEffects: CommitEffects;
   private readonly outbound = new OutboundFlush((session) => this.addPostponed(session));
@@ -129,12 +131,20 @@ export class Leader implements LeaderContext {
       this.sessions.producerExpired(session),
     );
     this.leaseWatch = new LeaseWatch(this, this.attempts);
-    this.admin = new AdminApi(this, this.leaseWatch);
+    this.feeds = new FeedTable(this);
+    this.admin = new AdminApi(this, this.leaseWatch, this.feeds);
     this.streams = new StreamTable(this);
-    this.sessions = new SessionRegistry(this, this.attempts, this.leaseWatch, producers, this.streams);
+    this.sessions = new SessionRegistry(
+      this,
+      this.attempts,
+      this.leaseWatch,
+      producers,
+      this.streams,
+      this.feeds,
+    );
     this.dispatcher = new Dispatcher(this, this.attempts);
-    const { submits, attempts, admin, sessions, streams } = this;
-    this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions, streams });
+    const { submits, attempts, admin, sessions, streams, feeds } = this;
+    this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions, streams, feeds });
     this.lastTickAt = setup.clock.now();
     this.recordEpoch = Math.max(setup.clock.wallNow(), this.ledger.now) - this.lastTickAt;
     this.readClock();
@@ -310,8 +320,10 @@ export class Leader implements LeaderContext {
 
   private restoreJob(job: LeaderJob): void {
     if (job.state === 'queued') this.queues.add(job, this.ledger.now);
-    else if (job.state === 'running')
+    else if (job.state === 'running') {
       this.attempts.restore(job, this.sessions.placeholderSession(job.worker));
+      this.feeds.restored(job);
+    }
   }
 
   private wake(): void {
@@ -332,6 +344,7 @@ export class Leader implements LeaderContext {
     const isMore = this.dispatcher.dispatch() || this.readyTasks.size > 0 || this.slices.size > 0;
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.clock.now());
+    this.feeds.flush();
     if (this.streams.flush() || this.admin.continueListings() || isMore) this.wake();
     // With another leader on the log the answers may be of an old state. The log's own look, before it
     // reports an append as durable, is older than the messages that came since.
@@ -387,6 +400,7 @@ export class Leader implements LeaderContext {
     this.leaseWatch.check();
     this.expire();
     this.streams.sweep();
+    this.feeds.tick();
     this.outbound.retryAll();
     this.effects.startTick(this.times.tickMs);
     this.wake();

@@ -38,6 +38,12 @@ function routeClientMessage<Result>(
       return leader.streamConsumed({ message, port, bytes });
     case 'stop_stream':
       return leader.stopStream({ message, port, bytes });
+    case 'open_feed':
+      return leader.openFeed({ message, port, bytes });
+    case 'feed':
+      return leader.feed({ message, port, bytes });
+    case 'close_feed':
+      return leader.closeFeed({ message, port, bytes });
     case 'heartbeat':
       return leader.clientHeartbeat({ message, port, bytes });
     case 'close':
@@ -63,6 +69,8 @@ function routeWorkerMessage<Result>(leader: PeerMessages<Result>, { message, por
       return leader.report({ message, port });
     case 'chunks':
       return leader.chunks({ message, port });
+    case 'feed_requests':
+      return leader.feedRequests({ message, port });
     case 'drain':
       return leader.drainWorker({ message, port });
     default:

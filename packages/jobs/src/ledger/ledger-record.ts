@@ -104,7 +104,7 @@ export interface RequeueRecord extends StreamEndFields {
   readonly failure: JobFailure | undefined;
 }
 
-export type DeadReason = 'failed' | 'final' | 'timed-out' | 'quarantined' | 'payload-lost';
+export type DeadReason = 'failed' | 'final' | 'timed-out' | 'quarantined' | 'payload-lost' | 'feed-dropped';
 
 export interface DeadRecord extends StreamEndFields {
   readonly type: 'dlq';
@@ -157,6 +157,34 @@ export interface TickRecord {
   readonly at: number;
 }
 
+/** Items that a client has fed to a job, with consecutive numbers of that client. */
+export interface FeedRecord {
+  readonly type: 'feed';
+  readonly at: number;
+  readonly job: number;
+  /** The client and its token. */
+  readonly feeder: string;
+  readonly first: number;
+  readonly items: readonly Payload[];
+  /** The feed ends behind these items; counts as a number. */
+  readonly final: boolean;
+}
+
+/** The feed of a running job has ended: no client had it open for its grace. */
+export interface FeedEndRecord {
+  readonly type: 'feed_end';
+  readonly at: number;
+  readonly job: number;
+}
+
+/** The feed is too long to be replayed: items below the number, which the handler has taken, are dropped. */
+export interface FeedDropRecord {
+  readonly type: 'feed_drop';
+  readonly at: number;
+  readonly job: number;
+  readonly below: number;
+}
+
 /** A fact. The ledger is the fold of all records, in order. */
 export type LedgerRecord =
   | GenesisRecord
@@ -174,4 +202,7 @@ export type LedgerRecord =
   | RedriveRecord
   | PurgeRecord
   | TickRecord
+  | FeedRecord
+  | FeedEndRecord
+  | FeedDropRecord
   | LimitsRecord;

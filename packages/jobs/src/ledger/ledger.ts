@@ -2,6 +2,7 @@ import { TimedHeap } from '../collections/timed-heap.js';
 import { payloadHash } from '../job/payload.js';
 import type { TraceContext } from '../job/trace-context.js';
 import { LedgerCorruptError } from '../jobs-error.js';
+import { StoredFeed } from './feeds/stored-feed.js';
 import { IdentityUsages } from './identity-usage.js';
 import { Job, type JobEnd, type JobState, type OwnerState } from './jobs/job.js';
 import { JobHeap } from './jobs/job-heap.js';
@@ -14,6 +15,9 @@ import type {
   AssignRecord,
   CancelRecord,
   DeadRecord,
+  FeedDropRecord,
+  FeedEndRecord,
+  FeedRecord,
   LedgerRecord,
   PurgeRecord,
   RedriveRecord,
@@ -45,10 +49,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
   /** All jobs ever accepted; equals the sum of `counts` and `dropped`. */
   accepted = 0;
   dropped = 0;
-  /** Payload bytes of queued and running jobs. */
+  /** Bytes of the payloads and feeds of queued and running jobs. */
   liveBytes = 0;
   resultBytes = 0;
-  /** Payload bytes of dead letters: they stay in memory, so that a dead letter can be redriven. */
+  /** The same of dead letters: they stay in memory, so that a dead letter can be redriven. */
   deadBytes = 0;
   /** Counted as the records are applied, and so equal after every replay. */
   readonly usages = new IdentityUsages();
@@ -61,6 +65,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly policies = new Map<number, StoredPolicy>();
   readonly producers = new Map<number, Producer>();
   readonly keys = new KeyWindow();
+  /** By job, as long as the job is kept. */
+  readonly feeds = new Map<number, StoredFeed>();
   /** Of queued, running and dead jobs that were submitted with one. Apart from the jobs: most have none. */
   readonly traces = new Map<number, TraceContext>();
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
@@ -96,6 +102,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
         return this.deadLetter(record);
       case 'cancel':
         return this.cancel(record);
+      case 'feed':
+      case 'feed_end':
+      case 'feed_drop':
+        return this.feed(record);
       case 'redrive':
         this.redrive(record);
         return undefined;
@@ -210,6 +220,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
     job.worker = '';
     this.setState(job, 'dead');
     this.removeLive(job);
+    // It cannot be redriven, so the rest of its feed is of no use.
+    if (!this.isReplayable(job.no)) this.feeds.get(job.no)?.clear();
     job.chunks = record.chunks;
     const end = { at: record.at, result: undefined, reason: record.reason, failure: job.failure };
     this.recordEnd(job, withMetadata(end, record));
@@ -231,11 +243,40 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return job;
   }
 
+  /** A job that has ended since the record was staged takes nothing. */
+  private feed(record: FeedRecord | FeedEndRecord | FeedDropRecord): Job<State> | undefined {
+    const job = this.jobs.get(record.job);
+    if (job === undefined || job.end !== undefined) return job;
+    const feed = this.feedOf(job.no);
+    const before = feed.bytes;
+    if (record.type === 'feed') feed.take(record);
+    else if (record.type === 'feed_drop') feed.drop(record.below);
+    else feed.end ??= 'abandoned';
+    const change = feed.bytes - before;
+    this.liveBytes += change;
+    this.usages.of(job.client).jobBytes += change;
+    return job;
+  }
+
+  /** Also for feeds from a snapshot, before their jobs. */
+  feedOf(no: number): StoredFeed {
+    const known = this.feeds.get(no);
+    if (known !== undefined) return known;
+    const feed = new StoredFeed();
+    this.feeds.set(no, feed);
+    return feed;
+  }
+
+  /** The payload and the feed of a job. */
+  private bytesOf({ no, payload }: Job<State>): number {
+    return payload.length + (this.feeds.size === 0 ? 0 : (this.feeds.get(no)?.bytes ?? 0));
+  }
+
   /** A job that was dropped after the record was staged is skipped. */
   private redrive(record: RedriveRecord): void {
     for (const no of record.jobs) {
       const job = this.jobs.get(no);
-      if (job === undefined || job.state !== 'dead') continue;
+      if (job === undefined || job.state !== 'dead' || !this.isReplayable(no)) continue;
       job.end = undefined;
       job.failures = 0;
       job.crashes = 0;
@@ -244,6 +285,11 @@ export class Ledger<State extends OwnerState = OwnerState> {
       this.addLive(job);
       this.setState(job, 'queued');
     }
+  }
+
+  /** False for a job whose feed has lost its beginning: another attempt would not see the same. */
+  isReplayable(no: number): boolean {
+    return this.feeds.get(no)?.isReplayable !== false;
   }
 
   private purge(record: PurgeRecord): void {
@@ -256,6 +302,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
   private finish(job: Job<State>, state: 'done' | 'cancelled', end: JobEnd): void {
     this.setState(job, state);
     this.removeLive(job);
+    if (this.feeds.size > 0) this.feeds.get(job.no)?.clear();
     job.payload = '';
     this.dropTrace(job.no);
     job.failure = undefined;
@@ -270,8 +317,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     const { keep } = job.policy;
     if (job.state === 'dead') {
       this.dead.push(end.at + keep.deadMs, job);
-      this.deadBytes += job.payload.length;
-      this.usages.addDead(job.client, job.policy.exec, job.payload.length);
+      const bytes = this.bytesOf(job);
+      this.deadBytes += bytes;
+      this.usages.addDead(job.client, job.policy.exec, bytes);
       return;
     }
     this.resultBytes += end.result?.length ?? 0;
@@ -355,6 +403,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (state === 'dead') this.removeDead(template);
     this.dropTrace(no);
     this.jobs.remove(no);
+    if (this.feeds.size > 0) this.feeds.delete(no);
     policy.jobs -= 1;
     this.counts[state] -= 1;
     this.dropped += 1;
@@ -372,26 +421,30 @@ export class Ledger<State extends OwnerState = OwnerState> {
   }
 
   /** A queued or running job. Also for jobs from a snapshot. */
-  addLive({ client, payload }: Job<State>): void {
-    this.liveBytes += payload.length;
-    const usage = this.usages.of(client);
+  addLive(job: Job<State>): void {
+    const bytes = this.bytesOf(job);
+    this.liveBytes += bytes;
+    const usage = this.usages.of(job.client);
     usage.jobs += 1;
-    usage.jobBytes += payload.length;
+    usage.jobBytes += bytes;
   }
 
-  private removeLive({ client, payload }: Job<State>): void {
-    this.liveBytes -= payload.length;
+  private removeLive(job: Job<State>): void {
+    const { client } = job;
+    const bytes = this.bytesOf(job);
+    this.liveBytes -= bytes;
     const usage = this.usages.of(client);
     usage.jobs -= 1;
-    usage.jobBytes -= payload.length;
+    usage.jobBytes -= bytes;
     this.usages.sweep(client, usage);
   }
 
   private removeDead(job: Job<State>): void {
-    const { client, policy, payload } = job;
+    const { client, policy } = job;
+    const bytes = this.bytesOf(job);
     this.dead.remove(job);
-    this.deadBytes -= payload.length;
-    this.usages.removeDead(client, policy.exec, payload.length);
+    this.deadBytes -= bytes;
+    this.usages.removeDead(client, policy.exec, bytes);
   }
 
   /** Also for producers from a snapshot, in their order there. */

@@ -53,10 +53,26 @@ export interface JobView {
   readonly failure: JobFailure | undefined;
   /** The size of its input. */
   readonly payloadBytes: number;
+  /** Of a job that was fed. */
+  readonly feed?: FeedView | undefined;
   /** Of its worker, while it runs. */
   readonly liveness?: WorkerLiveness | undefined;
   /** How long the event loop of its worker has been blocked. */
   readonly blockedMs?: number | undefined;
+}
+
+/** The feed of a job as `inspect` shows it. */
+export interface FeedView {
+  /** Items that clients have fed. */
+  readonly items: number;
+  /** Items that the handler of the running attempt has taken. */
+  readonly taken: number;
+  /** Bytes of items that the leader keeps, with 16 bytes for each. */
+  readonly keptBytes: number;
+  /** How it ended; empty while it is open. */
+  readonly end: 'final' | 'abandoned' | '';
+  /** False: it was longer than `feedBytesMax`, its beginning is dropped, and the job is not tried again. */
+  readonly isReplayable: boolean;
 }
 
 /** `blocked`: the process is alive, but its event loop does not run. */

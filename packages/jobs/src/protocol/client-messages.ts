@@ -3,6 +3,7 @@ import type { Payload } from '../job/payload.js';
 import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { AdminAnswer, AdminRequest } from './admin-messages.js';
+import type { FeedMessage, FeedState, OpenFeed } from './feed-messages.js';
 import type { ProtocolOffer } from './job-protocol.js';
 import type { SessionMessage } from './session-messages.js';
 import type { ReadStream, StreamConsumed, StreamItems } from './stream-messages.js';
@@ -48,6 +49,9 @@ export type ClientMessage =
   | ({ readonly kind: 'read_stream' } & ReadStream)
   | { readonly kind: 'stream_consumed'; readonly items: readonly StreamConsumed[] }
   | { readonly kind: 'stop_stream'; readonly reader: number }
+  | ({ readonly kind: 'open_feed' } & OpenFeed)
+  | ({ readonly kind: 'feed' } & FeedMessage)
+  | { readonly kind: 'close_feed'; readonly feed: number }
   | { readonly kind: 'heartbeat' }
   /** The client is closed: its token is never used again. */
   | { readonly kind: 'close' };
@@ -97,4 +101,5 @@ export type ToClient =
   | { readonly kind: 'receipts'; readonly items: readonly Receipt[] }
   | { readonly kind: 'outcomes'; readonly items: readonly JobOutcome[] }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: AdminAnswer }
-  | ({ readonly kind: 'stream_items' } & StreamItems);
+  | ({ readonly kind: 'stream_items' } & StreamItems)
+  | { readonly kind: 'feed_states'; readonly items: readonly FeedState[] };

@@ -2,7 +2,7 @@
 export const JOB_PROTOCOL = 1;
 
 /** The features that this version knows. A peer uses one only with a peer that named it too. */
-export const JOB_FEATURES: readonly string[] = ['streams'];
+export const JOB_FEATURES: readonly string[] = ['streams', 'feeds'];
 
 /** The beginning of every hello and welcome. Absent: this version, without features. */
 export interface ProtocolOffer {

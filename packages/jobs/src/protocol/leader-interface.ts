@@ -23,7 +23,7 @@ export interface PeerAccess {
   owns(client: string): boolean;
 }
 
-type PeerAction = 'submit' | 'work' | 'observe' | 'cancel' | 'admin';
+type PeerAction = 'submit' | 'work' | 'observe' | 'feed' | 'cancel' | 'admin';
 
 /** The way back to one peer. The object itself identifies the session. */
 export interface PeerPort<Message> {

@@ -1,6 +1,7 @@
 import type { Payload } from '../job/payload.js';
 import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
+import type { FedItems, FeedRequest } from './feed-messages.js';
 import type { ProtocolOffer } from './job-protocol.js';
 import type { SessionMessage } from './session-messages.js';
 import type { HeldStream, StreamChunks, StreamWindow } from './stream-messages.js';
@@ -85,7 +86,9 @@ export type WorkerMessage =
   /** The worker takes nothing more. Unused credit is void. */
   | { readonly kind: 'drain' }
   /** Chunks of running attempts; before the report with their ends. */
-  | { readonly kind: 'chunks'; readonly items: readonly StreamChunks[] };
+  | { readonly kind: 'chunks'; readonly items: readonly StreamChunks[] }
+  /** Of attempts that are fed: when the handler begins or has taken items, and in every new session. */
+  | { readonly kind: 'feed_requests'; readonly items: readonly FeedRequest[] };
 
 export interface Assignment extends AttemptRef {
   readonly exec: string;
@@ -95,6 +98,8 @@ export interface Assignment extends AttemptRef {
   readonly outputBytes: number;
   /** Its chunks have readers. Absent: they are only collected. */
   readonly streaming?: boolean | undefined;
+  /** Clients may feed it. Absent: its feed has ended. */
+  readonly isFed?: boolean | undefined;
   /** The attempt ends once the leader has acknowledged every chunk. */
   readonly durable?: boolean | undefined;
   /** Silence between the chunks of a generator. Absent: no limit. */
@@ -117,4 +122,5 @@ export type ToWorker =
   /** An end of an attempt that was not running any more: it changed nothing, and the worker may forget it. */
   | { readonly kind: 'stale'; readonly items: readonly AttemptRef[] }
   | { readonly kind: 'abort'; readonly items: readonly AttemptAbort[] }
-  | { readonly kind: 'stream_windows'; readonly items: readonly StreamWindow[] };
+  | { readonly kind: 'stream_windows'; readonly items: readonly StreamWindow[] }
+  | { readonly kind: 'fed_items'; readonly items: readonly FedItems[] };

@@ -29,6 +29,7 @@ export const ClientSessionActor: Actor<ClientSessionProtocol, SessionSetup> =
       outcomes: deliver,
       answer: deliver,
       stream_items: deliver,
+      feed_states: deliver,
       writable: (ctx) => ctx.state.connection.writable(),
       payloadStored: (ctx, stored) => ctx.state.connection.payloadStored(stored),
       payloadRefused: (ctx, seq) => ctx.state.connection.payloadRefused(seq),

@@ -29,6 +29,7 @@ export const WorkerSessionActor: Actor<WorkerSessionProtocol, SessionSetup> =
       acknowledged: deliver,
       stale: deliver,
       stream_windows: deliver,
+      fed_items: deliver,
       abort: deliver,
       writable: (ctx) => ctx.state.connection.writable(),
       payloadLost: (ctx, lost) => ctx.state.connection.payloadLost(lost),

@@ -31,6 +31,16 @@ import type {
   UnsupportedPolicy,
 } from '../protocol/client-messages.js';
 import { readAdminRequest } from './admin-codec.js';
+import {
+  encodeCloseFeed,
+  encodeFeed,
+  encodeFeedStates,
+  encodeOpenFeed,
+  readCloseFeed,
+  readFeed,
+  readFeedStates,
+  readOpenFeed,
+} from './feed-codec.js';
 import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import {
@@ -109,6 +119,12 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
       return encodeStreamConsumed(message.items, out, emit);
     case 'stop_stream':
       return encodeStopStream(message.reader, out, emit);
+    case 'open_feed':
+      return encodeOpenFeed(message, out, emit);
+    case 'feed':
+      return encodeFeed(message, out, emit);
+    case 'close_feed':
+      return encodeCloseFeed(message.feed, out, emit);
     case 'heartbeat':
       return emit(JobFrameType.Heartbeat, out);
     case 'close':
@@ -191,6 +207,12 @@ export function readClient(type: number, from: WireReader): ClientMessage | Unsu
       return { kind: 'stream_consumed', items: readStreamConsumed(from) };
     case JobFrameType.StopStream:
       return { kind: 'stop_stream', reader: readStopStream(from) };
+    case JobFrameType.OpenFeed:
+      return { kind: 'open_feed', ...readOpenFeed(from) };
+    case JobFrameType.Feed:
+      return { kind: 'feed', ...readFeed(from) };
+    case JobFrameType.CloseFeed:
+      return { kind: 'close_feed', feed: readCloseFeed(from) };
     case JobFrameType.Heartbeat:
       return { kind: 'heartbeat' };
     case JobFrameType.Close:
@@ -208,6 +230,8 @@ export function encodeToClient(message: ToClient, out: ByteWriter, emit: Emit): 
       return encodeOutcomes(message.items, out, emit);
     case 'stream_items':
       return encodeStreamItems(message, out, emit, OUTCOME_CODEC);
+    case 'feed_states':
+      return encodeFeedStates(message.items, out, emit);
     case 'answer':
       out.int(message.call);
       out.text(JSON.stringify(message.answer));
@@ -242,6 +266,8 @@ export function readToClient(type: number, from: WireReader): ToClient | undefin
     }
     case JobFrameType.StreamItems:
       return { kind: 'stream_items', ...readStreamItems(from, OUTCOME_CODEC) };
+    case JobFrameType.FeedStates:
+      return { kind: 'feed_states', items: readFeedStates(from) };
     case JobFrameType.Answer:
       // The client trusts the leader with its jobs, and so with the types of its answers.
       return {
@@ -420,10 +446,19 @@ function readPolicy(from: WireReader): JobPolicy | UnsupportedPolicy {
   const text = from.text();
   try {
     const { exec, ...options } = parseObject(text, 'policy');
-    return defineJob(exec as string, { ...options, input: ANY, output: ANY }).policy;
+    return defineJob(exec as string, { ...options, ...schemasOf(options), input: ANY, output: ANY }).policy;
   } catch (error) {
     if (error instanceof MessageMalformedError || error instanceof JobDefinitionError)
       return { problem: error.message };
     throw error;
   }
+}
+
+/** Limits of a feed stand for its schema, which stays with client and worker. */
+function schemasOf({ limits }: Record<string, unknown>): {
+  readonly feed?: typeof ANY;
+  readonly chunk?: typeof ANY;
+} {
+  const { feedBytesMax } = (limits ?? {}) as JobPolicy['limits'];
+  return feedBytesMax === undefined ? {} : { feed: ANY, chunk: ANY };
 }

@@ -29,6 +29,12 @@ export const JobFrameType = {
   StreamConsumed: 86,
   StopStream: 87,
   StreamItems: 88,
+  OpenFeed: 96,
+  Feed: 97,
+  CloseFeed: 98,
+  FeedStates: 99,
+  FedItems: 100,
+  FeedRequests: 101,
 } as const;
 
 /**

@@ -25,6 +25,7 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
+import { encodeFedItems, encodeFeedRequests, readFedItems, readFeedRequests } from './feed-codec.js';
 import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import {
@@ -58,6 +59,8 @@ const STREAMING = 2;
 const DURABLE = 4;
 /** One of its optional fields is the limit of its silence. */
 const HAS_SILENCE = 8;
+/** Clients may feed it. */
+const FED = 16;
 
 /** Optional fields of WorkerHello, of an assignment and of an end (docs/wire-protocol.md §12). */
 const HELD_STREAMS = 1;
@@ -124,6 +127,7 @@ export function readLoopBlocked(from: WireReader): LoopBlocked {
 export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit): void {
   if (message.kind === 'drain') return emit(JobFrameType.Drain, out);
   if (message.kind === 'chunks') return encodeChunks(message.items, out, emit);
+  if (message.kind === 'feed_requests') return encodeFeedRequests(message.items, out, emit);
   const { ends } = message;
   writeCredit(out, message.credit);
   out.double(message.cpu);
@@ -162,6 +166,8 @@ export function readWorker(type: number, from: WireReader): WorkerFrame | undefi
       return { kind: 'ends', ends: readEnds(from) };
     case JobFrameType.Chunks:
       return { kind: 'chunks', items: readChunks(from) };
+    case JobFrameType.FeedRequests:
+      return { kind: 'feed_requests', items: readFeedRequests(from) };
     case JobFrameType.Drain:
       return { kind: 'drain' };
     default:
@@ -191,6 +197,8 @@ export function encodeToWorker(message: ToWorker, out: ByteWriter, emit: Emit): 
       return emit(JobFrameType.Stale, out);
     case 'stream_windows':
       return encodeStreamWindows(message.items, out, emit);
+    case 'fed_items':
+      return encodeFedItems(message.items, out, emit);
     case 'welcome':
       writeOffer(out, message);
       out.text(message.tag);
@@ -218,6 +226,8 @@ export function readToWorker(type: number, from: WireReader): ToWorker | undefin
       return { kind: 'stale', items: readAttempts(from) };
     case JobFrameType.StreamWindows:
       return { kind: 'stream_windows', items: readStreamWindows(from) };
+    case JobFrameType.FedItems:
+      return { kind: 'fed_items', items: readFedItems(from) };
     case JobFrameType.SessionWelcome:
       return readWelcome(from);
     default:
@@ -255,8 +265,9 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
   if (out.length > 0) emit(JobFrameType.Assign, out);
 }
 
-function assignFlags({ streaming, durable, silenceMs, trace }: Assignment): number {
-  const kind = (streaming === true ? STREAMING : 0) | (durable === true ? DURABLE : 0);
+function assignFlags({ streaming, isFed, durable, silenceMs, trace }: Assignment): number {
+  const fed = isFed === true ? FED : 0;
+  const kind = (streaming === true ? STREAMING : 0) | (durable === true ? DURABLE : 0) | fed;
   const silence = silenceMs === undefined ? 0 : HAS_SILENCE;
   return kind | silence | (silence === 0 && trace === undefined ? 0 : HAS_FIELDS);
 }
@@ -309,7 +320,8 @@ function readAssigns(from: WireReader): Assignment[] {
     const item = { job, attempt, exec, payload, client, runMs, outputBytes, streaming };
     const traced = trace === undefined ? item : { ...item, trace };
     const isPlain = (flags & (DURABLE | HAS_SILENCE)) === 0;
-    items.push(isPlain ? traced : { ...traced, durable: (flags & DURABLE) !== 0, silenceMs });
+    const limited = isPlain ? traced : { ...traced, durable: (flags & DURABLE) !== 0, silenceMs };
+    items.push((flags & FED) === 0 ? limited : { ...limited, isFed: true });
   }
   return items;
 }

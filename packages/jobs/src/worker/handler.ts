@@ -1,6 +1,7 @@
 import { callback, describe, flag, type OptionRule, rule } from '@troupe/core/option-check';
 import {
   type HandlerChunk,
+  type HandlerFeed,
   type HandlerInput,
   type HandlerOutput,
   isDefinition,
@@ -10,9 +11,10 @@ import type { TraceContext } from '../job/trace-context.js';
 import type { Trailer } from '../job/trailer.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
+import type { JobFeed } from './feed/job-feed.js';
 
 /** A handler's second argument. Its methods may be taken out of it. */
-export interface AttemptContext<Loaded = unknown> {
+export interface AttemptContext<Loaded = unknown, Item = unknown> {
   /** The id of the job. */
   readonly jobId: string;
   /** Grows with every delivery of the job: a fence for writes to other systems. */
@@ -21,6 +23,8 @@ export interface AttemptContext<Loaded = unknown> {
   readonly client: string;
   /** Fires when the job is cancelled, the lease is lost, the run time is over or the worker drains. */
   readonly signal: AbortSignal;
+  /** The items that clients feed. Of a job that is not fed it has ended. */
+  readonly feed: JobFeed<Item>;
   /**
    * The trace context of this attempt on a worker with `tracing`, else the one that travelled with the job;
    * for calls to other systems.
@@ -41,7 +45,7 @@ export type HandlerStream<D extends JobDefinition> = AsyncGenerator<
 
 export type Handler<D extends JobDefinition, Loaded = unknown> = (
   input: HandlerInput<D>,
-  context: AttemptContext<Loaded>,
+  context: AttemptContext<Loaded, HandlerFeed<D>>,
 ) => HandlerOutput<D> | Promise<HandlerOutput<D>> | HandlerStream<D>;
 
 export interface HandlerOptions {
@@ -61,7 +65,7 @@ export interface HandlerSetup<D extends JobDefinition, Loaded> extends HandlerOp
    * async generator then.
    */
   readonly runStream?:
-    | ((input: HandlerInput<D>, context: AttemptContext<Loaded>) => HandlerStream<D>)
+    | ((input: HandlerInput<D>, context: AttemptContext<Loaded, HandlerFeed<D>>) => HandlerStream<D>)
     | undefined;
   /**
    * Makes the value `loaded` of the context, before each attempt. Its type is inferred wherever it stands.

@@ -3,6 +3,7 @@ export type {
   ChunkSchema,
   Collect,
   HandlerChunk,
+  HandlerFeed,
   HandlerInput,
   HandlerOutput,
   JobDefinition,
@@ -27,6 +28,7 @@ export {
 export type { DialOptions } from '../remote/dial-options.js';
 export type { RemoteWorker, StartWorkerOptions } from '../remote/start-worker.js';
 export { startWorker } from '../remote/start-worker.js';
+export type { JobFeed } from './feed/job-feed.js';
 export type {
   AttemptContext,
   HandledJob,

@@ -26,7 +26,7 @@ export class InlineHandlers implements HandlerRunner {
   run(attempt: Attempt, tag: string): boolean {
     const handled = this.handlers.get(attempt.exec);
     if (handled !== undefined)
-      return runAttempt(attempt, handled, new LazyAttemptContext(tag, attempt), this.owner);
+      return runAttempt(attempt, handled, new LazyAttemptContext(tag, attempt, handled.job), this.owner);
     this.owner.finish(attempt, noHandler(attempt));
     return false;
   }

@@ -56,6 +56,7 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
     abort: fromLeader,
     stale: fromLeader,
     stream_windows: fromLeader,
+    fed_items: fromLeader,
     refused: fromLeader,
     heartbeat: fromLeader,
     attemptEnded(ctx, { attempt, end }) {

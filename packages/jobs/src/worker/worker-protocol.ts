@@ -20,6 +20,7 @@ export interface LeaderMessagesToWorker<Result = void> {
   abort(received: WorkerReceived<'abort'>): Result;
   stale(received: WorkerReceived<'stale'>): Result;
   stream_windows(received: WorkerReceived<'stream_windows'>): Result;
+  fed_items(received: WorkerReceived<'fed_items'>): Result;
   refused(received: WorkerReceived<'refused'>): Result;
   heartbeat(received: WorkerReceived<'heartbeat'>): Result;
 }
@@ -63,6 +64,8 @@ export function routeToWorker<Result>(
       return worker.stale({ message, port });
     case 'stream_windows':
       return worker.stream_windows({ message, port });
+    case 'fed_items':
+      return worker.fed_items({ message, port });
     case 'refused':
       return worker.refused({ message, port });
     case 'heartbeat':

@@ -1,4 +1,5 @@
 import type { JobsTimer, JobsTimers } from '../jobs-host.js';
+import type { FeedRequest } from '../protocol/feed-messages.js';
 import type { StreamChunks } from '../protocol/stream-messages.js';
 import type { AttemptEnd, WorkerMessage } from '../protocol/worker-messages.js';
 import type { HandlerSlots } from './handler-slots.js';
@@ -13,6 +14,8 @@ export interface WorkerReporterSetup {
   readonly write: (message: WorkerMessage) => void;
   /** Chunks that may leave now. */
   readonly takeChunks: () => readonly StreamChunks[];
+  /** Feeds whose state the leader does not know. */
+  readonly takeFeedRequests: () => readonly FeedRequest[];
 }
 
 /** Reports ends, credit and load to the leader: one message a burst, and at least one a heartbeat. */
@@ -82,6 +85,8 @@ export class WorkerReporter {
     // Before the ends: the leader takes no chunk of an attempt that has ended.
     const chunks = this.setup.takeChunks();
     if (chunks.length > 0) write({ kind: 'chunks', items: chunks });
+    const requests = this.setup.takeFeedRequests();
+    if (requests.length > 0) write({ kind: 'feed_requests', items: requests });
     if (this.hasChunksOnly && this.ends.length === 0) return;
     const { ends, ranMs: runMs } = this;
     this.ends = [];

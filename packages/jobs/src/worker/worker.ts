@@ -19,6 +19,7 @@ import { failed, released } from './attempt/attempt-end.js';
 import { AttemptQueue, QUEUED_FOR_THREAD_MS_MAX, QUEUED_MS_MAX } from './attempt/attempt-queue.js';
 import type { AttemptOwner } from './attempt/run-attempt.js';
 import { RunTimeLimits } from './attempt/run-time-limits.js';
+import { FeedQueues } from './feed/feed-queues.js';
 import type { HandledJob } from './handler.js';
 import type { HandlerRunner } from './handler-runner.js';
 import { HandlerSlots } from './handler-slots.js';
@@ -84,6 +85,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   private readonly reporter: WorkerReporter;
   private readonly limits: RunTimeLimits;
   private readonly streams = new ChunkSenders(() => this.reporter.scheduleChunks());
+  private readonly feeds = new FeedQueues(() => this.reporter.scheduleChunks());
   private tag = '';
   private isConnected = false;
   private isDraining = false;
@@ -112,6 +114,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       request: () => effects.requestReport(),
       write: (message) => effects.write(message),
       takeChunks: () => this.streams.take(),
+      takeFeedRequests: () => this.feeds.take(),
     });
     this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedLimit(attempt));
     this.threaded?.start();
@@ -132,6 +135,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     for (const { job, attempt } of ends) held.push({ job, attempt });
     this.reporter.restart(ends);
     this.streams.rewind();
+    this.feeds.rewind();
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
     const offer = { protocol: JOB_PROTOCOL, features: JOB_FEATURES };
@@ -176,6 +180,9 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
         return;
       case 'stream_windows':
         for (const window of message.items) this.streams.opened(window);
+        return;
+      case 'fed_items':
+        for (const items of message.items) this.feeds.push(items);
         return;
       case 'refused':
         this.disconnected();
@@ -285,6 +292,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     attempt.begin(now, this.setup.clock);
     this.slots.begin();
     if (attempt.stream !== undefined) this.streams.add(attempt.stream);
+    if (attempt.feed !== undefined) this.feeds.add(attempt.feed);
     const { tracing } = this.setup;
     const isRunning =
       tracing === undefined ? this.handlers.run(attempt, this.tag) : this.runTraced(attempt, tracing);
@@ -328,6 +336,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     attempt.isOver = true;
     endTrace(attempt, end);
     attempt.stream?.close();
+    if (attempt.feed !== undefined) this.feeds.remove(attempt.job, attempt.number);
     const key = attemptKey(attempt.job, attempt.number);
     this.attempts.delete(key);
     const { streamEnd } = attempt;

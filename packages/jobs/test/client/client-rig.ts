@@ -1,6 +1,7 @@
 import { nodeHost } from '@troupe/core';
 import { CallTable } from '#src/client/call-table.js';
 import { Client, type ClientSetup } from '#src/client/client.js';
+import { ClientFeeds } from '#src/client/feed/client-feeds.js';
 import { ClientMachine } from '#src/client/machine/client-machine.js';
 import { ReaderTable } from '#src/client/stream/reader-table.js';
 import type { ClientMessage, Receipt, SubmitItem, ToClient } from '#src/protocol/client-messages.js';
@@ -14,6 +15,7 @@ export class ClientRig {
   constructor(host: ClientSetup['host'] = nodeHost) {
     const table = new CallTable();
     const readers = new ReaderTable();
+    const feeds = new ClientFeeds();
     this.machine = new ClientMachine({
       client: 'c',
       token: 't',
@@ -25,11 +27,14 @@ export class ClientRig {
         received: (call, receipt) => table.received(call, receipt),
         jobEnded: (call, outcome) => table.jobEnded(call, outcome),
         streamed: (reader, items) => readers.streamed(reader, items),
+        feedAnswered: (call, refusal) => table.feedAnswered(call, refusal),
+        feedChanged: (state) => feeds.changed(state),
+        feedOver: (feed, refusal) => feeds.over(feed, refusal),
         answered: (call, answer) => table.answered(call, answer),
         ended: (error) => table.ended(error),
       },
     });
-    this.client = new Client({ host, table, readers, calls: this.machine, tree: () => '' });
+    this.client = new Client({ host, table, readers, feeds, calls: this.machine, tree: () => '' });
   }
 
   welcome(outstandingMax = 2): void {

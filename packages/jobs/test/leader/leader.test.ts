@@ -30,6 +30,28 @@ leaders('a failed write ends the leader before any submit of it is answered', ()
   assert.is(harness.leader.ledger.accepted, 0);
 });
 
+for (const disk of ['low', 'slow'] as const) {
+  leaders(`while the disk is ${disk}, submits are refused, and ends, cancels and reads go on`, () => {
+    const harness = new LeaderHarness();
+    const client = harness.client();
+    const worker = harness.worker({ slots: 1 });
+    for (const text of ['done', 'cancelled']) client.submit(text);
+    harness.disk(disk);
+    assert.match(String(client.submit('refused')?.refusal?.code), /^ERR_DISK_/);
+    worker.succeed(nth(worker.assigned(), 0));
+    client.write({ kind: 'call', call: 1, request: { kind: 'cancel', job: 2, reason: '' } });
+    client.write({ kind: 'call', call: 2, request: { kind: 'inspect', job: 1 } });
+    assert.equal(
+      client.outcomes().map(({ job, state }) => `${job} ${state}`),
+      ['1 done', '2 cancelled'],
+    );
+    const answers = client.received.flatMap((one) => (one.kind === 'answer' ? [one.answer.kind] : []));
+    assert.equal(answers, ['cancelled', 'job']);
+    harness.disk('ok');
+    assert.is(client.submit('accepted')?.refusal, undefined);
+  });
+}
+
 // Half a second of work must not displace results that are about to be read.
 leaders('100,000 results are kept by default, and the log states the limit', () => {
   const harness = new LeaderHarness();

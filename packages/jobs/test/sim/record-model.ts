@@ -195,6 +195,9 @@ export class RecordModel {
       case 'purge':
         for (const no of record.jobs) this.redrivenOrPurged(this.jobs.get(no), record.type, record.at);
         return;
+      case 'feed':
+      case 'feed_end':
+      case 'feed_drop':
       case 'genesis':
       case 'policy_drop':
       case 'producer_drop':

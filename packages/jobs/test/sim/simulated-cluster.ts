@@ -71,6 +71,8 @@ const WORKERS = 3;
 const CLIENTS = 2;
 const FAULTS_MS = 4_000;
 const HEAL_MS = 60_000;
+/** Once all faults have ended and no job is left, a new one takes no longer. */
+const LIVENESS_MS = 1_000;
 
 /** The faults of one seed, and how often they occur. About half of the kinds are off in any one run. */
 interface FaultPlan {
@@ -154,6 +156,7 @@ export class SimulatedCluster {
   private readonly records: RecordModel;
   private readonly jobs: { readonly main: Jobs; readonly side: Jobs };
   private readonly open = new Set<SubmitOp>();
+  private readonly clients = new Map<SimulatedMachine, Client>();
   private readonly disk: LeaderDisk;
   private snapshots = 0;
   private faulty = true;
@@ -441,6 +444,7 @@ export class SimulatedCluster {
       (definition, ...rest) => machine.system.spawn(definition, ...rest),
       { name, host, leader: this.network.leaderFor(peer) },
     );
+    this.clients.set(machine, spawned.client);
     const submits = this.faulty ? this.faultPlan.submits : 0;
     for (let i = 0; i < submits; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
@@ -463,30 +467,37 @@ export class SimulatedCluster {
 
   /** Several jobs in one record, followed as one submit. */
   private async submitAll(client: Client, machine: SimulatedMachine): Promise<void> {
-    const { name, incarnation } = machine;
     this.submitted += 1;
     const payload = `all ${this.submitted}`;
     const { quick } = this.jobs.main;
-    const op = this.history.submit({
-      client: name,
-      owner: this.identityOf(machine).owner,
-      exec: quick.exec,
-      payload,
-      key: '',
-      submittedAt: this.simulation.now,
-      incarnation,
-    });
-    this.open.add(op);
-    try {
+    const op = this.newSubmit(machine, quick.exec, payload);
+    await this.track(op, async () => {
       const handles = await client.submitAll(quick, [payload, payload, payload]);
-      this.history.accepted(
-        op,
-        handles.map((one) => parseJobId(one.id.split('-')[0] ?? '', one.id)),
-      );
+      this.history.accepted(op, handles.map(numberOf));
       const ended = handles.map((one, at) =>
         one.result().catch((error) => this.ignoreLostWorkers(error, op.jobs[at])),
       );
       await Promise.all(ended);
+    });
+  }
+
+  private newSubmit(
+    machine: SimulatedMachine,
+    exec: string,
+    payload: string,
+    more: { readonly key?: string; readonly delayMs?: number } = {},
+  ): SubmitOp {
+    const { name: client, incarnation } = machine;
+    const { owner } = this.identityOf(machine);
+    const submittedAt = this.simulation.now;
+    return this.history.submit({ client, owner, incarnation, exec, payload, key: '', submittedAt, ...more });
+  }
+
+  /** A submit is open until its last answer has come. */
+  private async track(op: SubmitOp, run: () => Promise<void>): Promise<void> {
+    this.open.add(op);
+    try {
+      await run();
     } catch (error) {
       if (op.outcome === 'unknown') op.outcome = 'refused';
       else this.simulation.problem(`job ${op.jobs[0]}: ${String(error)}`);
@@ -509,7 +520,6 @@ export class SimulatedCluster {
 
   private async submit(client: Client, machine: SimulatedMachine): Promise<void> {
     if (this.random() < 0.05) return this.submitAll(client, machine);
-    const { name, incarnation } = machine;
     const kind = KINDS[Math.floor(this.random() * KINDS.length)] ?? 'quick';
     const keyed = this.random() < 0.25;
     const key = keyed ? `key${Math.floor(this.random() * 6)}` : '';
@@ -518,35 +528,19 @@ export class SimulatedCluster {
     const isSide = this.faultPlan.twoGroups && this.random() < 0.4;
     const job = (isSide ? this.jobs.side : this.jobs.main)[kind];
     const delayMs = this.random() < 0.2 ? Math.floor(this.random() * 500) : 0;
-    const submittedAt = this.simulation.now;
-    const op = this.history.submit({
-      client: name,
-      owner: this.identityOf(machine).owner,
-      incarnation,
-      exec: job.exec,
-      payload,
-      key,
-      submittedAt,
-      delayMs,
-    });
-    this.open.add(op);
+    const op = this.newSubmit(machine, job.exec, payload, { key, delayMs });
     const delayed = delayMs === 0 ? {} : { runAfterMs: delayMs };
     const cancelAfter = this.random() < 0.15 ? this.random() * 300 : 0;
-    try {
+    await this.track(op, async () => {
       const handle = await client.submit(job, payload, keyed ? { key, ...delayed } : delayed);
-      this.history.accepted(op, [parseJobId(handle.id.split('-')[0] ?? '', handle.id)]);
+      this.history.accepted(op, [numberOf(handle)]);
       if (cancelAfter > 0) this.cancelLater(op, handle, cancelAfter);
       if (this.random() < 0.3) this.inspectLater(op, handle, machine, this.random() * 600);
       await this.follow(op, handle);
       // About when its retention is over.
       const { doneMs } = this.faultPlan.keep;
       if (doneMs !== undefined) this.inspectLater(op, handle, machine, doneMs - 15 + this.random() * 30);
-    } catch (error) {
-      if (op.outcome === 'unknown') op.outcome = 'refused';
-      else this.simulation.problem(`job ${op.jobs[0]}: ${String(error)}`);
-    } finally {
-      this.open.delete(op);
-    }
+    });
   }
 
   /** The rules about its answer are those of the observer. */
@@ -685,6 +679,7 @@ export class SimulatedCluster {
     await simulation.run(simulation.now + HEAL_MS, () => isIdle(this.leaders.current));
     const live = this.leaders.current?.ledger;
     if (live === undefined) return simulation.problem('the leader does not run after the faults ended');
+    await this.checkLiveness();
     const allowances = {
       drops: this.drops,
       restarted: this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
@@ -693,6 +688,29 @@ export class SimulatedCluster {
       simulation.problem(problem);
     if (snapshotText(live) !== snapshotText(await this.replayed()))
       simulation.problem('the log replayed is not the live state');
+  }
+
+  /** Without faults, and with nothing else to do, a job of each client has its outcome within a second. */
+  private async checkLiveness(): Promise<void> {
+    const { simulation } = this;
+    for (const [machine, client] of this.clients) void this.submitQuick(client, machine);
+    await simulation.run(simulation.now + LIVENESS_MS, () => this.open.size === 0);
+    for (const { client, outcome } of this.open)
+      simulation.problem(
+        `a quick job of ${client} (${outcome}) has no end ${LIVENESS_MS} ms after its submit`,
+      );
+    await simulation.run(simulation.now + HEAL_MS, () => isIdle(this.leaders.current));
+  }
+
+  private async submitQuick(client: Client, machine: SimulatedMachine): Promise<void> {
+    const { quick } = this.jobs.main;
+    this.submitted += 1;
+    const op = this.newSubmit(machine, quick.exec, `quick ${this.submitted}`);
+    await this.track(op, async () => {
+      const handle = await client.submit(quick, op.payload);
+      this.history.accepted(op, [numberOf(handle)]);
+      await this.follow(op, handle);
+    });
   }
 
   /**
@@ -751,6 +769,10 @@ const SEEN: Readonly<Record<string, SubmitOp['seen']>> = {
   ERR_JOB_CANCELLED: 'cancelled',
   ERR_JOB_UNKNOWN: 'dropped',
 };
+
+function numberOf({ id }: { readonly id: string }): number {
+  return parseJobId(id.split('-')[0] ?? '', id);
+}
 
 function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code);

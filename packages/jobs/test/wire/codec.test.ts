@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
+import type { FeedState } from '#src/protocol/feed-messages.js';
 import type { Assignment, AttemptEnd, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import {
   encodeClient,
@@ -121,6 +122,19 @@ const assignment: fc.Arbitrary<Assignment> = rec({
   ),
 );
 
+const feedState: fc.Arbitrary<FeedState> = rec({
+  feed: number,
+  accepted: number,
+  taken: number,
+  window: number,
+  phase: fc.constantFrom('waiting' as const, 'running' as const, 'ended' as const),
+  isEnded: fc.boolean(),
+  refusal: fc.option(
+    rec({ code: fc.constant('ERR_FEED_ENDED' as const), problem: fc.string(), retryAfterMs: number }),
+    { nil: undefined },
+  ),
+});
+
 codec('messages of a client round-trip', () => {
   const messages: fc.Arbitrary<ClientMessage> = fc.oneof(
     rec({ kind: fc.constant('submit' as const), low: number, items: fc.array(item, { maxLength: 2 }) }),
@@ -141,6 +155,16 @@ codec('messages of a client round-trip', () => {
       }),
     }),
     rec({ kind: fc.constant('stop_stream' as const), reader: number }),
+    rec({ kind: fc.constant('open_feed' as const), feed: number, job: number }),
+    rec({
+      kind: fc.constant('feed' as const),
+      feed: number,
+      job: number,
+      first: number,
+      items: fc.array(payload, { maxLength: 3 }),
+      final: fc.boolean(),
+    }),
+    rec({ kind: fc.constant('close_feed' as const), feed: number }),
     fc.constant({ kind: 'heartbeat' as const }),
     fc.constant({ kind: 'close' as const }),
     fc.constant({ kind: 'define' as const, ref: 3, policy: Echo.policy }),
@@ -210,6 +234,10 @@ codec('messages to a client round-trip', () => {
         }),
       ),
     }),
+    rec({
+      kind: fc.constant('feed_states' as const),
+      items: fc.array(feedState, { minLength: 1, maxLength: 3 }),
+    }),
     fc.constant({
       kind: 'welcome' as const,
       protocol: 1,
@@ -253,7 +281,30 @@ codec('messages of and to a worker round-trip', () => {
   const [chunksFrame] = framesOf(encodeWorker, chunks);
   const chunksReader = new WireReader(chunksFrame?.bytes ?? Buffer.alloc(0));
   assert.equal(readWorker(chunksFrame?.type ?? 0, chunksReader), chunks);
+  const requests: WorkerMessage = {
+    kind: 'feed_requests',
+    items: [
+      { job: 1, attempt: 2, received: 4, taken: 3 },
+      { job: 5, attempt: 1, received: 0, taken: 0 },
+    ],
+  };
+  const [requestsFrame] = framesOf(encodeWorker, requests);
+  const requestsReader = new WireReader(requestsFrame?.bytes ?? Buffer.alloc(0));
+  assert.equal(readWorker(requestsFrame?.type ?? 0, requestsReader), requests);
   const toWorker: fc.Arbitrary<ToWorker> = fc.oneof(
+    rec({
+      kind: fc.constant('fed_items' as const),
+      items: fc.array(
+        rec({
+          job: number,
+          attempt: number,
+          first: number,
+          items: fc.array(payload, { maxLength: 1 }),
+          end: fc.constantFrom(undefined, 'final' as const, 'abandoned' as const),
+        }),
+        { minLength: 1, maxLength: 2 },
+      ),
+    }),
     rec({
       kind: fc.constant('assign' as const),
       items: fc.array(assignment, { minLength: 1, maxLength: 2 }),

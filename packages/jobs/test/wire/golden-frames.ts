@@ -380,4 +380,64 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
       ],
     },
   ),
+  client('OpenFeed', 96, '00012d', { kind: 'open_feed', feed: 1, job: 45 }),
+  client('Feed', 97, '01012d02020422746f220422626522', {
+    kind: 'feed',
+    feed: 1,
+    job: 45,
+    first: 2,
+    items: ['"to"', '"be"'],
+    final: true,
+  }),
+  client('CloseFeed', 98, '0001', { kind: 'close_feed', feed: 1 }),
+  toClient('FeedStates', 99, '00010105038080040302020000000e4552525f464545445f454e444544046f76657200', {
+    kind: 'feed_states',
+    items: [
+      {
+        feed: 1,
+        accepted: 5,
+        taken: 3,
+        window: 65_536,
+        phase: 'running',
+        isEnded: false,
+        refusal: undefined,
+      },
+      {
+        feed: 2,
+        accepted: 0,
+        taken: 0,
+        window: 0,
+        phase: 'ended',
+        isEnded: true,
+        refusal: { code: 'ERR_FEED_ENDED', problem: 'over', retryAfterMs: 0 },
+      },
+    ],
+  }),
+  toWorker('FedItems', 100, '002d0102020422746f220422626522012e02040001', {
+    kind: 'fed_items',
+    items: [
+      { job: 45, attempt: 1, first: 2, items: ['"to"', '"be"'], end: undefined },
+      { job: 46, attempt: 2, first: 4, items: [], end: 'abandoned' },
+    ],
+  }),
+  worker('FeedRequests', 101, '002d010403', {
+    kind: 'feed_requests',
+    items: [{ job: 45, attempt: 1, received: 4, taken: 3 }],
+  }),
+  toWorker('Assign', 2, '122d01096d61696c2e73656e6403616e6ed00fb8170131', {
+    kind: 'assign',
+    items: [
+      {
+        job: 45,
+        attempt: 1,
+        exec: 'mail.send',
+        payload: '1',
+        client: 'ann',
+        runMs: 2_000,
+        outputBytes: 3_000,
+        streaming: true,
+        isFed: true,
+      },
+    ],
+  }),
 ];

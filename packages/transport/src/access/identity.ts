@@ -10,7 +10,7 @@ import { AccessRuleError } from '../transport-error.js';
 import { isSubjectPattern, matchesSubject } from './subject-pattern.js';
 
 export type Role = 'client' | 'worker' | 'peer';
-export type Action = 'submit' | 'work' | 'observe' | 'cancel' | 'admin';
+export type Action = 'submit' | 'work' | 'observe' | 'feed' | 'cancel' | 'admin';
 
 /**
  * The rights of an identity, as written in a configuration: subject patterns by action. An action without a
@@ -27,6 +27,8 @@ export interface IdentityRules {
   readonly work?: readonly string[] | undefined;
   /** Subjects whose jobs it may list and inspect. */
   readonly observe?: readonly string[] | undefined;
+  /** Subjects whose jobs it may feed: `job.feed.mail`. Its own jobs it may always feed. */
+  readonly feed?: readonly string[] | undefined;
   /** Subjects whose jobs it may cancel. */
   readonly cancel?: readonly string[] | undefined;
   /** Subjects whose dead letters it may redrive and purge. */
@@ -35,7 +37,7 @@ export interface IdentityRules {
   readonly deny?: readonly string[] | undefined;
 }
 
-const ACTIONS: readonly Action[] = ['submit', 'work', 'observe', 'cancel', 'admin'];
+const ACTIONS: readonly Action[] = ['submit', 'work', 'observe', 'feed', 'cancel', 'admin'];
 const ROLES: readonly Role[] = ['client', 'worker', 'peer'];
 
 const patterns = listOf(
@@ -54,6 +56,7 @@ const RULES: OptionRules = {
   submit: patterns,
   work: patterns,
   observe: patterns,
+  feed: patterns,
   cancel: patterns,
   admin: patterns,
   deny: patterns,
@@ -108,6 +111,7 @@ export const LOCAL_IDENTITY = new Identity({
   submit: ['>'],
   work: ['>'],
   observe: ['>'],
+  feed: ['>'],
   cancel: ['>'],
   admin: ['>'],
 });

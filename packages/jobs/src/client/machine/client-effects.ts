@@ -6,6 +6,7 @@ import type {
   Receipt,
   ToClient,
 } from '../../protocol/client-messages.js';
+import type { FeedRefusal, FeedState } from '../../protocol/feed-messages.js';
 import type { StreamItem } from '../../protocol/stream-messages.js';
 
 /** The leader's answer to a hello, as far as its callers are concerned. */
@@ -27,6 +28,11 @@ export interface ClientEffects {
   jobEnded(call: number, outcome: JobOutcome): void;
   /** Items for a reader. */
   streamed(reader: number, items: readonly StreamItem[]): void;
+  /** The item of the call is in the log, or it was refused. */
+  feedAnswered(call: number, refusal: FeedRefusal | undefined): void;
+  feedChanged(state: FeedState): void;
+  /** No item of this feed will be taken any more. */
+  feedOver(feed: number, refusal: FeedRefusal): void;
   answered(call: number, answer: RequestAnswer): void;
   /** The client has ended: so has every call. No effect follows. */
   ended(error: Error): void;

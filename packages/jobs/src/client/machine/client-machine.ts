@@ -4,10 +4,12 @@ import { EMPTY_PAYLOAD } from '../../job/payload.js';
 import type { StoredPayload } from '../../job/stored-payload.js';
 import { ClientClosedError, LeaderChangedError, SessionRefusedError } from '../../jobs-error.js';
 import type { ClientMessage, Receipt, ToClient } from '../../protocol/client-messages.js';
+import type { OpenFeed } from '../../protocol/feed-messages.js';
 import { JOB_FEATURES, JOB_PROTOCOL } from '../../protocol/job-protocol.js';
 import type { ReadStream, StreamConsumed } from '../../protocol/stream-messages.js';
 import { AwaitedOutcomes } from './awaited-outcomes.js';
 import type { ClientEffects } from './client-effects.js';
+import { type FeedDraft, FeedSenders, type FeedWithdrawal } from './feed-senders.js';
 import { type CallRequest, PendingRequests } from './pending-requests.js';
 import { StreamReaders } from './stream-readers.js';
 import type { SubmitDraft } from './submit-draft.js';
@@ -44,6 +46,7 @@ export class ClientMachine {
   private readonly outcomes: AwaitedOutcomes;
   private readonly requests: PendingRequests;
   private readonly readers: StreamReaders;
+  private readonly feeds: FeedSenders;
   private readonly policies = new Map<number, JobPolicy>();
   /** Definitions that the leader had no room for: repeated with the next submit. */
   private readonly refusedRefs = new Set<number>();
@@ -57,18 +60,20 @@ export class ClientMachine {
     this.tag = setup.tag ?? '';
     this.outcomes = new AwaitedOutcomes(setup.effects);
     this.readers = new StreamReaders((message) => this.write(message), setup.effects);
+    this.feeds = new FeedSenders((message) => this.write(message), setup.effects);
     this.requests = new PendingRequests((message) => this.write(message), setup.effects);
   }
 
   connect(): void {
     if (this.isEnded) return;
     const { client, token } = this.setup;
-    this.isConnected = false;
+    this.disconnected();
     this.effects.open({ protocol: JOB_PROTOCOL, features: JOB_FEATURES, client, token });
   }
 
   disconnected(): void {
     this.isConnected = false;
+    this.feeds.disconnected();
   }
 
   define(definitions: readonly JobDefine[]): void {
@@ -120,6 +125,18 @@ export class ClientMachine {
     this.readers.stop(reader);
   }
 
+  openFeed(feed: OpenFeed): void {
+    this.feeds.open(feed);
+  }
+
+  feed(draft: FeedDraft): void {
+    this.feeds.feed(draft);
+  }
+
+  withdrawFeed(withdrawal: FeedWithdrawal): void {
+    this.feeds.withdraw(withdrawal);
+  }
+
   fromLeader(message: ToClient): void {
     if (this.isEnded) return;
     switch (message.kind) {
@@ -130,6 +147,8 @@ export class ClientMachine {
         return this.outcomes.settleAll(message.items);
       case 'stream_items':
         return this.readers.received(message);
+      case 'feed_states':
+        return this.feeds.received(message.items);
       case 'answer':
         return this.requests.answered(message.call, message.answer);
       case 'welcome':
@@ -169,7 +188,7 @@ export class ClientMachine {
 
   /** A replaced session starts again; any other would be refused again. */
   private refused(message: ToClient & { kind: 'refused' }): void {
-    this.isConnected = false;
+    this.disconnected();
     if (message.code !== 'ERR_SESSION_REPLACED')
       return this.end(new SessionRefusedError(message.code, message.problem));
     this.effects.requestSession();
@@ -182,6 +201,7 @@ export class ClientMachine {
     this.outcomes.clear();
     this.requests.clear();
     this.readers.clear();
+    this.feeds.clear();
     this.effects.ended(error);
   }
 
@@ -205,6 +225,7 @@ export class ClientMachine {
     if (jobs.length > 0) this.write({ kind: 'await', jobs });
     this.requests.repeat();
     this.readers.welcomed({ canStream: message.features?.includes('streams') === true });
+    this.feeds.welcomed({ canFeed: message.features?.includes('feeds') === true });
   }
 
   private repeatDefinition(ref: number): void {

@@ -7,6 +7,7 @@ import type {
   WorkerView,
 } from '../../protocol/admin-messages.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
+import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
@@ -41,11 +42,13 @@ export class AdminApi {
     | 'whenApplied'
   >;
   private readonly leaseWatch: LeaseWatch;
+  private readonly feeds: FeedTable;
   private readonly listing: JobListing;
 
-  constructor(context: AdminApi['context'], leaseWatch: LeaseWatch) {
+  constructor(context: AdminApi['context'], leaseWatch: LeaseWatch, feeds: FeedTable) {
     this.context = context;
     this.leaseWatch = leaseWatch;
+    this.feeds = feeds;
     this.listing = new JobListing(
       (job) => (this.isExpired(job) ? undefined : this.jobView(job)),
       (session, call, views) => this.answer(session, call, { kind: 'jobs', views }),
@@ -129,7 +132,8 @@ export class AdminApi {
       return this.context.whenApplied(() => this.redriveOrPurge(session, call, request));
     const meant = new Map(numbers.map((no, i) => [no, attempts?.[i]]));
     const dead = this.deadAmong(session, numbers).filter(
-      ({ no, attempt }) => (meant.get(no) ?? attempt) === attempt,
+      ({ no, attempt }) =>
+        (meant.get(no) ?? attempt) === attempt && (type === 'purge' || ledger.isReplayable(no)),
     );
     if (dead.length === 0) return this.answer(session, call, { kind: 'count', count: 0 });
     for (const job of dead) job.pending = true;
@@ -163,9 +167,10 @@ export class AdminApi {
 
   private jobView(job: LeaderJob): JobView {
     const holder = job.state === 'running' ? job.lease?.session : undefined;
-    if (holder === undefined) return viewOf(job);
+    const view = { ...viewOf(job), ...this.feeds.view(job.no) };
+    if (holder === undefined) return view;
     return {
-      ...viewOf(job),
+      ...view,
       liveness: this.leaseWatch.liveness(holder),
       blockedMs: this.leaseWatch.blockedMs(holder),
     };

@@ -2,6 +2,7 @@
 import type { LedgerRecord, PurgeRecord, RedriveRecord } from '../../ledger/ledger-record.js';
 import type { AdminApi } from '../admin/admin-api.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
+import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts, Session } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
@@ -15,6 +16,7 @@ interface Parts {
   readonly admin: AdminApi;
   readonly sessions: SessionRegistry;
   readonly streams: StreamTable;
+  readonly feeds: FeedTable;
 }
 
 /**
@@ -50,6 +52,7 @@ export class CommitEffects {
         return submits.enqueuedAll(record, from as ClientSession, tag, lsn);
       case 'assign':
         this.parts.streams.assigned(applied as LeaderJob, record.attempt);
+        this.parts.feeds.assigned(applied as LeaderJob);
         return attempts.assigned(record, applied as LeaderJob);
       case 'ack': {
         const job = this.endAttempt(record, applied as LeaderJob);
@@ -66,6 +69,10 @@ export class CommitEffects {
         return this.ended(this.endAttempt(record, applied as LeaderJob));
       case 'cancel':
         return this.cancelled(applied as LeaderJob, from as ClientSession, tag);
+      case 'feed':
+        return this.parts.feeds.fed(record, applied, from as ClientSession, tag);
+      case 'feed_end':
+        return this.parts.feeds.ended(record);
       case 'redrive':
       case 'purge':
         return this.redrivenOrPurged(record, from as ClientSession, tag);
@@ -77,6 +84,7 @@ export class CommitEffects {
       case 'genesis':
       case 'limits':
       case 'tick':
+      case 'feed_drop':
         return;
       default:
         return record satisfies never;
@@ -85,7 +93,9 @@ export class CommitEffects {
 
   private ended(job: LeaderJob): void {
     notifyWaiters(this.context, job);
-    if (job.policy.streaming !== undefined) this.parts.streams.jobEnded(job);
+    if (job.policy.streaming === undefined) return;
+    this.parts.streams.jobEnded(job);
+    this.parts.feeds.jobEnded(job.no);
   }
 
   private endAttempt(record: { readonly attempt: number }, job: LeaderJob): LeaderJob {

@@ -1,5 +1,6 @@
 // Hot path: `assign`, `assigned`, `report` and `endLease` run once per attempt.
 import { boundedFailure } from '../../job/job-failure.js';
+import { isFed } from '../../job/job-policy.js';
 import { retryDelayMs } from '../../job/retry-policy.js';
 import { TRAILER_BYTES_MAX } from '../../job/trailer.js';
 import type { JobFailure } from '../../jobs-error.js';
@@ -16,6 +17,8 @@ import type { AttemptEnd, AttemptRef, StreamEnd } from '../../protocol/worker-me
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { Lease } from './lease.js';
+
+const FED = { isFed: true } as const;
 
 /** How an attempt without a result ended: reported by its worker, or decided here. */
 type EndCause = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'payload-lost';
@@ -102,6 +105,7 @@ export class AttemptLifecycle {
       runMs: policy.limits.runMs,
       outputBytes: policy.limits.outputBytes,
       streaming: policy.streaming !== undefined,
+      ...(isFed(policy) ? FED : {}),
       durable: policy.stream?.durable,
       silenceMs: policy.limits.silenceMs,
       trace,
@@ -241,7 +245,9 @@ export class AttemptLifecycle {
     type: RequeueType,
     times: number,
     failure: JobFailure | undefined,
-  ): RequeueRecord {
+  ): RequeueRecord | DeadRecord {
+    // Another attempt would not see the beginning of its feed.
+    if (!this.context.ledger.isReplayable(job.no)) return this.deadLetter(job, 'feed-dropped', failure);
     const at = this.context.recordTime;
     const { retry, exec } = job.policy;
     const delayMs = times === 0 ? 0 : retryDelayMs(retry, times, this.context.clock.random());

@@ -9,6 +9,7 @@ import type {
   ToClient,
 } from '../../protocol/client-messages.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
+import type { OpenedFeed } from '../feeds/fed-job.js';
 import type { StreamReader } from '../streams/stream-reader.js';
 import { type Numbering, UNNUMBERED } from '../submit/uncommitted-jobs.js';
 
@@ -35,6 +36,8 @@ export class ClientSession {
   readonly refusedDefinitions = new Map<number, Refusal>();
   /** Its readers of streams, by the client's numbers. */
   readonly readers = new Map<number, StreamReader>();
+  /** The feeds that it has open, by the client's numbers. */
+  readonly feeds = new Map<number, OpenedFeed>();
   numbering: Numbering = UNNUMBERED;
   closed = false;
   /** Slices of a long list, and the messages behind it. */
@@ -77,9 +80,10 @@ export class ClientSession {
   }
 
   /**
-   * A client may always observe and cancel its own jobs. A job that is not permitted is reported as unknown.
+   * A client may always observe, feed and cancel its own jobs. A job that is not permitted is reported as
+   * unknown; only a feed of it is refused.
    */
-  permits(action: 'observe' | 'cancel' | 'admin', job: Job): boolean {
+  permits(action: 'observe' | 'feed' | 'cancel' | 'admin', job: Job): boolean {
     const { access } = this.port;
     if (access === undefined || (action !== 'admin' && access.owns(job.client))) return true;
     return access.permits(action, `job.${action}.${job.policy.group}`);
@@ -111,6 +115,11 @@ export class ClientSession {
     if (this.isAnswering) return;
     this.isAnswering = true;
     this.add({ kind: 'heartbeat' });
+  }
+
+  /** It does not read its answers. */
+  endSlowReader(): void {
+    this.port.endSlowReader?.();
   }
 
   get hasPostponed(): boolean {

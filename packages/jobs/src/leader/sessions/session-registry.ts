@@ -10,6 +10,7 @@ import type { AdminApi } from '../admin/admin-api.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
+import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { StreamTable } from '../streams/stream-table.js';
 import { PolicyRegistry } from '../submit/policy-registry.js';
@@ -47,6 +48,7 @@ export class SessionRegistry {
   readonly policies: PolicyRegistry;
   private readonly producers: ProducerRegistry;
   private readonly streams: StreamTable;
+  private readonly feeds: FeedTable;
 
   constructor(
     context: SessionRegistry['context'],
@@ -54,12 +56,14 @@ export class SessionRegistry {
     leaseWatch: LeaseWatch,
     producers: ProducerRegistry,
     streams: StreamTable,
+    feeds: FeedTable,
   ) {
     this.context = context;
     this.attempts = attempts;
     this.leaseWatch = leaseWatch;
     this.producers = producers;
     this.streams = streams;
+    this.feeds = feeds;
     this.policies = new PolicyRegistry(context);
   }
 
@@ -76,6 +80,7 @@ export class SessionRegistry {
       return session;
     }
     this.producers.resume(session);
+    this.feeds.sessionOpened(session);
     const { outstandingMax, payloadBytesMax } = this.context.limits;
     const { tag } = this.context.ledger;
     const { level } = this.context.journal;
@@ -167,6 +172,7 @@ export class SessionRegistry {
   clientClosed(session: ClientSession): void {
     session.closed = true;
     this.streams.sessionClosed(session);
+    this.feeds.sessionClosed(session);
     this.policies.sessionClosed(session);
   }
 
@@ -185,6 +191,12 @@ export class SessionRegistry {
         return this.streams.consumed(session, message.items);
       case 'stop_stream':
         return this.streams.remove(session, message.reader);
+      case 'open_feed':
+        return this.feeds.open(session, message);
+      case 'feed':
+        return this.feeds.feed(session, message);
+      case 'close_feed':
+        return this.feeds.close(session, message.feed);
       case 'heartbeat':
         session.answerHeartbeat();
         return this.context.markDirty(session);
@@ -235,6 +247,8 @@ export class SessionRegistry {
       }
       case 'chunks':
         return this.streams.take(session, message.items);
+      case 'feed_requests':
+        return this.feeds.requested(session, message.items);
       case 'drain':
         session.draining = true;
         this.context.markDirty(session);

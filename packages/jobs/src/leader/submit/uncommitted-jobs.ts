@@ -100,6 +100,12 @@ export class UncommittedJobs {
     if (this.keys.delete(key) && identity !== undefined) this.loadOf(identity).keys -= 1;
   }
 
+  /** Items of a feed whose record is staged; negative: it is applied. */
+  addFeed(bytes: number, identity: string | undefined): void {
+    this.bytes += bytes;
+    if (identity !== undefined) this.loadOf(identity).bytes += bytes;
+  }
+
   contains(job: number): boolean {
     return job >= this.first && job < this.nextJob;
   }

@@ -54,6 +54,9 @@ const KINDS: Readonly<Record<LedgerRecord['type'], number>> = {
   limits: 17,
   policy_drop: 18,
   producer_drop: 19,
+  feed: 32,
+  feed_end: 33,
+  feed_drop: 34,
 };
 const KIND_OF = new Map<string, number>(Object.entries(KINDS));
 const TYPES: readonly (LedgerRecord['type'] | undefined)[] = typesByKind();
@@ -67,6 +70,8 @@ function typesByKind(): (LedgerRecord['type'] | undefined)[] {
 /** The flags of a submission: the value is there. Bit 128: optional fields follow. */
 const HAS_KEY = 2;
 const HAS_DUE = 4;
+/** The flags of a feed. */
+const FINAL = 1;
 
 /** Numbers of the optional fields of `cancel`, `redrive` and `purge`. */
 const BY = 1;
@@ -163,6 +168,19 @@ function encodeFields(record: LedgerRecord, out: ByteWriter): void {
       out.int(record.resultsMax);
       out.int(record.resultsBytesMax);
       return out.int(record.keyWindowMs);
+    case 'feed':
+      out.int(record.job);
+      out.text(record.feeder);
+      out.int(record.first);
+      out.byte(record.final ? FINAL : 0);
+      out.int(record.items.length);
+      for (const item of record.items) out.payload(item);
+      return;
+    case 'feed_end':
+      return out.int(record.job);
+    case 'feed_drop':
+      out.int(record.job);
+      return out.int(record.below);
     case 'tick':
       return;
     default:
@@ -269,6 +287,16 @@ function decodeFields(
       return { type, at, producer: read.int(), client: read.text(), token: read.text() };
     case 'limits':
       return { type, at, resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };
+    case 'feed': {
+      const head = { job: read.int(), feeder: read.text(), first: read.int() };
+      const flags = read.byte();
+      const items = decodeMany(read, (one) => one.payload());
+      return { type, at, ...head, items, final: (flags & FINAL) !== 0 };
+    }
+    case 'feed_end':
+      return { type, at, job: read.int() };
+    case 'feed_drop':
+      return { type, at, job: read.int(), below: read.int() };
     case 'tick':
       return { type, at };
     default:

@@ -9,6 +9,7 @@ import { Producer } from '../producer.js';
 import { LedgerByteReader } from './ledger-byte-reader.js';
 import { readPolicy } from './ledger-record-codec.js';
 import { assertOptional, fieldsBehind, kindOf } from './record-frame.js';
+import { decodeFeedPart, encodeFeedPart, feedParts } from './snapshot-feed-codec.js';
 import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -22,6 +23,8 @@ const HEAD = 1;
 const PRODUCERS = 2;
 const KEYS = 3;
 const JOBS = 4;
+/** Before the jobs, whose bytes they are part of. */
+const FEEDS = 32;
 
 /**
  * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not:
@@ -36,6 +39,7 @@ export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   yield out.take();
   yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
+  yield* chunks(FEEDS, feedParts(ledger.feeds), encodeFeedPart, out);
   yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out);
 }
 
@@ -78,6 +82,8 @@ function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => v
       return decodeProducer;
     case KEYS:
       return decodeKey;
+    case FEEDS:
+      return decodeFeedPart;
     case JOBS:
       return jobDecoder();
     default:

@@ -135,6 +135,7 @@ export const MinimalClientSessionActor: Actor<MinimalClientProtocol, SessionSetu
       outcomes() {},
       answer() {},
       stream_items() {},
+      feed_states() {},
       notice() {},
       closed(ctx) {
         ctx.state.isOver = true;

@@ -137,6 +137,7 @@ export const MinimalWorkerSessionActor: Actor<MinimalWorkerProtocol, SessionSetu
       refused: (ctx) => ctx.state.connection.close(),
       acknowledged() {},
       stream_windows() {},
+      fed_items() {},
       stale() {},
       abort() {},
       heartbeat() {},

@@ -5,6 +5,7 @@ import type { AbortReason } from '../../jobs-error.js';
 import { AttemptAbortedError, NonRetryableError } from '../../jobs-error.js';
 import type { JobsClock } from '../../jobs-host.js';
 import type { Assignment, StreamEnd } from '../../protocol/worker-messages.js';
+import { FeedQueue } from '../feed/feed-queue.js';
 import { ChunkSender } from '../stream/chunk-sender.js';
 import type { AttemptTrace } from '../worker-tracing.js';
 
@@ -21,6 +22,8 @@ export class Attempt {
   readonly payloadBytes: number;
   /** Undefined where its chunks have no readers. */
   readonly stream: ChunkSender | undefined;
+  /** Undefined where clients do not feed it. */
+  readonly feed: FeedQueue | undefined;
   /** For its handler. */
   trace: TraceContext | undefined;
   /** On a worker that traces, once it has begun. */
@@ -56,6 +59,7 @@ export class Attempt {
     this.since = now;
     this.trace = assignment.trace;
     this.stream = assignment.streaming === true ? new ChunkSender(assignment) : undefined;
+    this.feed = assignment.isFed === true ? new FeedQueue(assignment.job, assignment.attempt) : undefined;
   }
 
   begin(now: number, clock: JobsClock): void {
@@ -122,6 +126,7 @@ export class Attempt {
     this.aborted = reason;
     this.abortDetail = detail;
     this.controller?.abort(this.reason(jobId, reason));
+    this.feed?.fail(this.reason(jobId, reason));
   }
 
   addTrailer(trailer: Trailer): void {

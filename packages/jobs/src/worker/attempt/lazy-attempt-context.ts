@@ -1,6 +1,8 @@
+import type { JobDefinition } from '../../job/define-job.js';
 import { jobId } from '../../job/job-id.js';
 import type { TraceContext } from '../../job/trace-context.js';
 import type { Trailer } from '../../job/trailer.js';
+import { AttemptFeed, type JobFeed } from '../feed/job-feed.js';
 import type { AttemptContext } from '../handler.js';
 import type { Attempt } from './attempt.js';
 
@@ -10,10 +12,13 @@ export class LazyAttemptContext implements AttemptContext {
   loaded: unknown = undefined;
   private readonly tag: string;
   private readonly current: Attempt;
+  private readonly job: JobDefinition;
+  private attemptFeed: AttemptFeed | undefined = undefined;
 
-  constructor(tag: string, current: Attempt) {
+  constructor(tag: string, current: Attempt, job: JobDefinition) {
     this.tag = tag;
     this.current = current;
+    this.job = job;
   }
 
   get jobId(): string {
@@ -30,6 +35,11 @@ export class LazyAttemptContext implements AttemptContext {
 
   get signal(): AbortSignal {
     return this.current.signal(this.jobId);
+  }
+
+  get feed(): JobFeed<unknown> {
+    this.attemptFeed ??= new AttemptFeed(this.current.feed, this.job);
+    return this.attemptFeed;
   }
 
   get trace(): TraceContext | undefined {

@@ -74,7 +74,7 @@ export class ThreadCalls implements AttemptOwner {
     this.calls.set(attempt, { id, tag });
     const handled = this.handlers.get(attempt.exec);
     if (handled === undefined) this.finish(attempt, noHandler(attempt));
-    else runAttempt(attempt, handled, new LazyAttemptContext(tag, attempt), this);
+    else runAttempt(attempt, handled, new LazyAttemptContext(tag, attempt, handled.job), this);
   }
 
   private abort({ id, reason, detail }: HandlerAbort): void {

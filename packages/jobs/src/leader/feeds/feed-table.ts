@@ -1,0 +1,385 @@
+import { isFed } from '../../job/job-policy.js';
+import { StoredFeed } from '../../ledger/feeds/stored-feed.js';
+import { identityOf } from '../../ledger/identity-usage.js';
+import type { FeedEndRecord, FeedRecord } from '../../ledger/ledger-record.js';
+import type { FeedView } from '../../protocol/admin-messages.js';
+import type {
+  FedItems,
+  FeedMessage,
+  FeedRefusal,
+  FeedRequest,
+  FeedState,
+  OpenFeed,
+} from '../../protocol/feed-messages.js';
+import type { LeaderJob, LeaderParts } from '../leader-context.js';
+import type { ClientSession } from '../sessions/client-session.js';
+import type { WorkerSession } from '../sessions/worker-session.js';
+import { FedJob, type OpenedFeed } from './fed-job.js';
+import {
+  bytesOf,
+  emptyProblem,
+  FEED_ENDED,
+  feedableJob,
+  feedRefusal,
+  itemsProblem,
+} from './feed-admission.js';
+
+/** Items of one feed that its handler has not taken; clients wait beyond it. */
+const FEED_WINDOW_BYTES = 1024 * 1024;
+/** No client that keeps to its windows gets here. */
+const OVERRUN_BYTES_MAX = 4 * FEED_WINDOW_BYTES;
+/** A feed that is too long is dropped in steps of this size, a record each. */
+const DROP_BYTES = 64 * 1024;
+/** Feeds one session may have open. */
+const FEEDS_MAX = 4_096;
+const DEFAULT_GRACE_MS = 30_000;
+
+/** Of a job without one. */
+const NO_FEED = new StoredFeed();
+const TOO_MANY_OPEN = feedRefusal('ERR_QUEUE_FULL', `more than ${FEEDS_MAX} open feeds of one client`, 1_000);
+const WINDOW_OVERRUN = feedRefusal('ERR_QUEUE_FULL', 'more items than its window allows', 1_000);
+const OUT_OF_ORDER = feedRefusal('ERR_MESSAGE_MALFORMED', 'the number of the first item is not the next one');
+
+/**
+ * The feeds of jobs: items of clients become records, and go on to the handler once they are durable. A job
+ * that waits keeps them; another attempt gets them all again.
+ */
+export class FeedTable {
+  private readonly context: LeaderParts<
+    | 'diskLow'
+    | 'diskSlow'
+    | 'leaseTime'
+    | 'ledger'
+    | 'limits'
+    | 'markDirty'
+    | 'recordTime'
+    | 'stage'
+    | 'uncommitted'
+    | 'whenApplied'
+  >;
+  private readonly jobs = new Map<number, FedJob>();
+  /** Running jobs whose feed is open at no client. */
+  private readonly unopened = new Set<number>();
+  /** Jobs whose worker may get items. */
+  private readonly unsent = new Set<number>();
+  /** Clients that do not know the state of a feed. */
+  private readonly unreported = new Set<OpenedFeed>();
+
+  /** Jobs and feeders with a record that is not durable. */
+  private readonly staged = new Set<string>();
+  /** The latest session of each client, while one is open. */
+  private readonly newest = new Map<string, ClientSession>();
+  /** The identities that uncommitted items count for. */
+  private readonly owners = new WeakMap<FeedRecord, string>();
+  /** Answers that have not left, by the client's number of the feed. */
+  private readonly answers = new Map<ClientSession, Map<number, FeedState>>();
+
+  constructor(context: FeedTable['context']) {
+    this.context = context;
+  }
+
+  open(session: ClientSession, message: OpenFeed): void {
+    const { job, refusal } = { job: undefined, ...feedableJob(this.context, session, message.job) };
+    if (job === undefined) return this.refuse(session, message, refusal as FeedRefusal);
+    const opened = this.openedBy(session, message);
+    if (opened === undefined) return this.refuse(session, message, TOO_MANY_OPEN);
+    this.unreported.add(opened);
+  }
+
+  feed(session: ClientSession, message: FeedMessage): void {
+    // A message of an earlier connection must not follow the answer to its repetition.
+    if (session.closed || this.newest.get(feederOf(session)) !== session) return;
+    const name = `${message.job} ${feederOf(session)}`;
+    // Its number is not known before that: a refusal must not follow a record of the same item.
+    if (this.staged.has(name)) return this.context.whenApplied(() => this.feed(session, message));
+    const empty = emptyProblem(message);
+    if (empty !== undefined) return this.refuse(session, message, empty);
+    const { job, refusal } = { job: undefined, ...feedableJob(this.context, session, message.job) };
+    if (job === undefined) return this.refuse(session, message, refusal as FeedRefusal);
+    const opened = this.openedBy(session, message);
+    if (opened === undefined) return this.refuse(session, message, TOO_MANY_OPEN);
+    const { feeder } = opened;
+    const { first, items, final } = message;
+    const stored = this.context.ledger.feeds.get(job.no);
+    // Before its end counts: the answer to the first of two equal messages may have been lost.
+    if (stored?.has({ feeder, first, items, final }) === true) {
+      this.unreported.add(opened);
+      return;
+    }
+    const problem = this.takeProblem(session, job, message, opened);
+    if (problem !== undefined) return this.refuse(session, message, problem);
+    const at = this.context.recordTime;
+    const owner = identityOf(job.client);
+    const record: FeedRecord = { type: 'feed', at, job: job.no, feeder, first, items, final };
+    this.owners.set(record, owner);
+    this.staged.add(name);
+    this.context.uncommitted.addFeed(bytesOf(items), owner);
+    this.context.stage(record, session, message.feed);
+  }
+
+  /** The record is applied: its items are in the log, unless the job or the feed ended before it. */
+  fed(record: FeedRecord, job: LeaderJob | undefined, session: ClientSession, number: number): void {
+    const stored = this.context.ledger.feeds.get(record.job);
+    const opened = session.feeds.get(number);
+    this.context.uncommitted.addFeed(-bytesOf(record.items), this.owners.get(record) ?? '');
+    this.staged.delete(`${record.job} ${record.feeder}`);
+    if (stored?.has(record) === true) return this.changed(record.job);
+    if (opened === undefined) return;
+    const isEnded = job?.end !== undefined || stored?.end !== undefined;
+    this.refuse(session, { feed: number, job: record.job }, isEnded ? FEED_ENDED : OUT_OF_ORDER);
+  }
+
+  /** The record is applied: the feed has ended by its grace. */
+  ended({ job }: FeedEndRecord): void {
+    this.unopened.delete(job);
+    this.changed(job);
+  }
+
+  close(session: ClientSession, number: number): void {
+    const opened = session.feeds.get(number);
+    if (opened === undefined) return;
+    session.feeds.delete(number);
+    this.unreported.delete(opened);
+    const fed = this.jobs.get(opened.job);
+    if (fed === undefined) return;
+    fed.openedBy.delete(opened);
+    if (fed.openedBy.size === 0) this.watch(opened.job, fed);
+  }
+
+  sessionOpened(session: ClientSession): void {
+    this.newest.set(feederOf(session), session);
+  }
+
+  sessionClosed(session: ClientSession): void {
+    for (const number of [...session.feeds.keys()]) this.close(session, number);
+    this.answers.delete(session);
+    if (this.newest.get(feederOf(session)) === session) this.newest.delete(feederOf(session));
+  }
+
+  /** Its record is durable: an attempt begins, and gets every item from the first on. */
+  assigned(job: LeaderJob): void {
+    if (!isFed(job.policy)) return;
+    const fed = this.fedJob(job.no);
+    fed.restart();
+    this.changed(job.no);
+    if (fed.openedBy.size === 0) this.watch(job.no, fed);
+  }
+
+  /** Runs since before the leader's restart. Its worker and its clients come back. */
+  restored(job: LeaderJob): void {
+    if (isFed(job.policy)) this.watch(job.no, this.fedJob(job.no));
+  }
+
+  /** The job has ended, and its record is durable. */
+  jobEnded(no: number): void {
+    const fed = this.jobs.get(no);
+    if (fed === undefined) return;
+    for (const opened of fed.openedBy) {
+      this.unreported.delete(opened);
+      opened.session.feeds.delete(opened.number);
+      this.answer(opened.session, this.stateOf(opened, fed, 'ended'));
+    }
+    this.jobs.delete(no);
+    this.unopened.delete(no);
+    this.unsent.delete(no);
+  }
+
+  /** Only the holder of the running attempt is believed, as with its end. */
+  requested(session: WorkerSession, requests: readonly FeedRequest[]): void {
+    for (const request of requests) {
+      const job = this.context.ledger.jobs.get(request.job);
+      const lease = job?.lease;
+      if (job === undefined || lease?.attempt !== request.attempt || lease.session !== session) continue;
+      const fed = this.fedJob(job.no);
+      const stored = this.storedFeed(job.no);
+      fed.requested(session, request, stored);
+      this.dropTaken(job, fed, stored);
+      this.changed(job.no);
+    }
+  }
+
+  /** At the end of a turn: items to workers, states to clients. */
+  flush(): void {
+    for (const no of this.unsent) this.sendItems(no);
+    this.unsent.clear();
+    this.flushAnswers();
+    this.flushStates();
+  }
+
+  private flushAnswers(): void {
+    for (const [session, answers] of this.answers) {
+      if (session.isFull) continue;
+      this.answers.delete(session);
+      this.write(session, [...answers.values()]);
+    }
+  }
+
+  private flushStates(): void {
+    const states = new Map<ClientSession, FeedState[]>();
+    for (const opened of this.unreported) {
+      const { session } = opened;
+      // The latest state counts: a client that reads slowly has one of each feed.
+      if (session.isFull) continue;
+      this.unreported.delete(opened);
+      const items = states.get(session) ?? [];
+      items.push(this.stateOf(opened, this.jobs.get(opened.job)));
+      states.set(session, items);
+    }
+    for (const [session, items] of states) this.write(session, items);
+  }
+
+  private write(session: ClientSession, items: readonly FeedState[]): void {
+    session.add({ kind: 'feed_states', items });
+    this.context.markDirty(session);
+  }
+
+  /** Ends the feeds of running jobs that no client has had open for their grace. */
+  tick(): void {
+    const { ledger, leaseTime, recordTime } = this.context;
+    for (const no of this.unopened) {
+      const fed = this.jobs.get(no);
+      const job = ledger.jobs.get(no);
+      const isOver = job?.state !== 'running' || ledger.feeds.get(no)?.end !== undefined;
+      if (fed === undefined || isOver || fed.openedBy.size > 0) {
+        this.unopened.delete(no);
+        continue;
+      }
+      fed.unopenedAt ??= leaseTime;
+      const graceMs = job?.policy.limits.feedGraceMs ?? DEFAULT_GRACE_MS;
+      if (fed.isEnding || leaseTime - fed.unopenedAt < graceMs) continue;
+      fed.isEnding = true;
+      this.context.stage({ type: 'feed_end', at: recordTime, job: no });
+    }
+  }
+
+  /** For an operator; nothing of a job that was not fed. */
+  view(no: number): { readonly feed?: FeedView } {
+    const stored = this.context.ledger.feeds.get(no);
+    if (stored === undefined) return {};
+    const { next: items, bytes: keptBytes, end = '', isReplayable } = stored;
+    const taken = this.jobs.get(no)?.taken ?? 0;
+    return { feed: { items, taken, keptBytes, end, isReplayable } };
+  }
+
+  private takeProblem(
+    session: ClientSession,
+    job: LeaderJob,
+    message: FeedMessage,
+    { feeder }: OpenedFeed,
+  ): FeedRefusal | undefined {
+    const stored = this.context.ledger.feeds.get(job.no);
+    if (job.end !== undefined || stored?.end !== undefined) return FEED_ENDED;
+    if (!Number.isSafeInteger(message.first) || message.first < 0) return OUT_OF_ORDER;
+    const problem = itemsProblem(this.context, session, job, message, feeder);
+    if (problem !== undefined) return problem;
+    const untaken = this.fedJob(job.no).untakenBytes(this.storedFeed(job.no));
+    return untaken > OVERRUN_BYTES_MAX ? WINDOW_OVERRUN : undefined;
+  }
+
+  private openedBy(session: ClientSession, { feed, job }: OpenFeed): OpenedFeed | undefined {
+    const known = session.feeds.get(feed);
+    if (known?.job === job) return known;
+    this.close(session, feed);
+    if (session.feeds.size >= FEEDS_MAX) return undefined;
+    const opened = { session, number: feed, job, feeder: feederOf(session) };
+    session.feeds.set(feed, opened);
+    const fed = this.fedJob(job);
+    fed.openedBy.add(opened);
+    fed.unopenedAt = undefined;
+    this.unopened.delete(job);
+    return opened;
+  }
+
+  private fedJob(no: number): FedJob {
+    const known = this.jobs.get(no);
+    if (known !== undefined) return known;
+    const fed = new FedJob();
+    this.jobs.set(no, fed);
+    return fed;
+  }
+
+  /** No client has the feed open. A job that waits needs no end of its feed. */
+  private watch(no: number, fed: FedJob): void {
+    fed.unopenedAt = undefined;
+    const job = this.context.ledger.jobs.get(no);
+    if (job?.state === 'running') this.unopened.add(no);
+    else this.jobs.delete(no);
+  }
+
+  /** Items, taken items or the phase of a job have changed. */
+  private changed(no: number): void {
+    this.unsent.add(no);
+    for (const opened of this.jobs.get(no)?.openedBy ?? []) this.unreported.add(opened);
+  }
+
+  private sendItems(no: number): void {
+    const fed = this.jobs.get(no);
+    const stored = this.context.ledger.feeds.get(no);
+    const lease = this.context.ledger.jobs.get(no)?.lease;
+    if (fed === undefined || stored === undefined || lease === undefined) return;
+    const { session, attempt } = lease;
+    if (!session.open || !fed.isRunningAt(session, attempt)) return;
+    const items: FedItems | undefined = fed.next(no, stored);
+    if (items === undefined) return;
+    session.add({ kind: 'fed_items', items: [items] });
+    this.context.markDirty(session);
+  }
+
+  /** Beyond its bound a feed is not kept for another attempt: what the handler has taken goes. */
+  private dropTaken({ no, policy }: LeaderJob, fed: FedJob, stored: StoredFeed): void {
+    const { feedBytesMax = 0 } = policy.limits;
+    const isTooLong = stored.bytes > feedBytesMax || !stored.isReplayable;
+    const from = Math.max(fed.droppedTo, stored.base);
+    if (!isTooLong || stored.bytesBetween(from, fed.taken) < DROP_BYTES) return;
+    fed.droppedTo = fed.taken;
+    this.context.stage({ type: 'feed_drop', at: this.context.recordTime, job: no, below: fed.taken });
+  }
+
+  private storedFeed(no: number): StoredFeed {
+    return this.context.ledger.feeds.get(no) ?? NO_FEED;
+  }
+
+  private stateOf(
+    { number, job: no, feeder }: OpenedFeed,
+    fed: FedJob | undefined,
+    phase = this.phaseOf(no, fed),
+  ): FeedState {
+    const stored = this.storedFeed(no);
+    const untaken = fed?.untakenBytes(stored) ?? stored.bytes;
+    return {
+      feed: number,
+      accepted: stored.feeders.get(feeder) ?? 0,
+      taken: fed?.taken ?? 0,
+      window: Math.max(0, FEED_WINDOW_BYTES - untaken),
+      phase,
+      isEnded: phase === 'ended' || stored.end !== undefined,
+      refusal: undefined,
+    };
+  }
+
+  private phaseOf(no: number, fed: FedJob | undefined): FeedState['phase'] {
+    const job = this.context.ledger.jobs.get(no);
+    if (job === undefined || job.end !== undefined) return 'ended';
+    const { lease } = job;
+    return lease !== undefined && fed?.isRunningAt(lease.session, lease.attempt) === true
+      ? 'running'
+      : 'waiting';
+  }
+
+  private refuse(session: ClientSession, { feed: number, job }: OpenFeed, refusal: FeedRefusal): void {
+    const opened = { session, number, job, feeder: feederOf(session) };
+    this.answer(session, { ...this.stateOf(opened, this.jobs.get(job)), refusal });
+  }
+
+  /** A client has one message of a feed under way, so that no answer replaces another. */
+  private answer(session: ClientSession, state: FeedState): void {
+    const answers = this.answers.get(session) ?? new Map<number, FeedState>();
+    this.answers.set(session, answers.set(state.feed, state));
+    if (answers.size > FEEDS_MAX) session.endSlowReader();
+  }
+}
+
+/** A client in the records of feeds: its numbers go on over its sessions. */
+function feederOf({ client, token }: ClientSession): string {
+  return `${client} ${token}`;
+}
