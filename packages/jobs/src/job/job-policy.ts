@@ -38,7 +38,7 @@ export interface JobPolicy {
   readonly stream?: StreamPolicy | undefined;
 }
 
-/** The most one record may carry: a result or a batch of submits. Any log holds it inline, with its framing. */
+/** The most one record may carry: a result or a batch of submits. Any log holds it inline, with framing. */
 export const RECORD_BYTES_MAX = 11 * 1024 * 1024;
 export const OUTPUT_BYTES_MAX = RECORD_BYTES_MAX;
 
