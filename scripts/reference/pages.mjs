@@ -373,6 +373,7 @@ export const pages = [
       { kind: 'options', type: 'HandlerThreadOptions', intro: 'Of `threads`, instead of a number.' },
       { kind: 'options', type: 'HandlerOptions', intro: 'Of `handle(job, run, options)`.' },
       { kind: 'options', type: 'HandlerSetup', intro: 'Of `handle(job, { … })`.' },
+      { kind: 'options', type: 'RunnerPoolOptions', intro: 'Of `pool`.' },
       { kind: 'members', type: 'RemoteWorker', title: 'worker' },
       { kind: 'members', type: 'AttemptContext' },
       { kind: 'members', type: 'AttemptFailure' },

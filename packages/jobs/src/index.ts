@@ -73,6 +73,8 @@ export {
   MessageMalformedError,
   NonRetryableError,
   NotStreamingError,
+  RunnerLoadError,
+  RunnerWaitError,
   SessionRefusedError,
   StreamGapError,
   StreamRefusedError,
@@ -99,6 +101,7 @@ export type {
 export type { DurabilityLevel, JobOutcome } from './protocol/client-messages.js';
 export type { FeedEnd } from './protocol/feed-messages.js';
 export type { StreamPosition } from './protocol/stream-messages.js';
+export type { RunnerUse } from './protocol/worker-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
 export { connectClient } from './remote/connect-client.js';
 export type { DialOptions } from './remote/dial-options.js';
@@ -118,6 +121,7 @@ export type {
 } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';
+export type { RunnerPoolOptions } from './worker/runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './worker/threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker/worker-options.js';
 export type { AttemptTrace, AttemptView, WorkerTracing } from './worker/worker-tracing.js';

@@ -426,6 +426,30 @@ export class NotStreamingError extends JobsError {
   }
 }
 
+/** The `load` of a warm runner failed; its own error is the cause. */
+export class RunnerLoadError extends JobsError {
+  override readonly code = 'ERR_RUNNER_LOAD';
+  readonly runner: string;
+
+  constructor(runner: string, problem: string) {
+    super(`runner ${runner}: load failed: ${problem}`);
+    this.runner = runner;
+  }
+}
+
+/** An attempt waited for a warm runner for as long as it may run. */
+export class RunnerWaitError extends JobsError {
+  override readonly code = 'ERR_RUNNER_WAIT';
+  readonly runner: string;
+
+  constructor(runner: string, waitedMs: number) {
+    super(
+      `runner ${runner}: no instance within ${waitedMs} ms; see how long its load takes, or raise limits.runMs`,
+    );
+    this.runner = runner;
+  }
+}
+
 /** The reason of a handler's abort signal. */
 export class AttemptAbortedError extends JobsError {
   override readonly code = 'ERR_ATTEMPT_ABORTED';
@@ -516,6 +540,8 @@ keepClassNames({
   MessageTooLongError,
   NonRetryableError,
   NotStreamingError,
+  RunnerLoadError,
+  RunnerWaitError,
   SessionRefusedError,
   StreamGapError,
   StreamRefusedError,

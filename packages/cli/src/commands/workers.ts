@@ -1,3 +1,4 @@
+import type { RunnerUse } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { withClient } from '../command-client.js';
 import { type RequestFlags, withRequestOptions } from '../input/connection-options.js';
@@ -6,6 +7,16 @@ import { textTable } from '../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../subcommand.js';
 
 type Flags = RequestFlags;
+
+/** `llm 1/2, 3 wait`: of two instances one is in use. */
+function runnersText(runners: readonly RunnerUse[]): string {
+  return runners
+    .map(({ runner, held, size, loading, waiting }) => {
+      const notes = [loading > 0 ? `, ${loading} load` : '', waiting > 0 ? `, ${waiting} wait` : ''];
+      return `${runner} ${held}/${size}${notes.join('')}`;
+    })
+    .join('; ');
+}
 
 export function addWorkers(program: Command, context: CommandContext): void {
   const workers = program.command('workers').description('the workers of a leader');
@@ -28,6 +39,10 @@ export function addWorkers(program: Command, context: CommandContext): void {
         `${Math.round(lagMs)} ms`,
       ]);
       const head = ['WORKER', 'STATE', 'RUNNING', 'OVERRUN', 'CREDIT', 'CPU', 'LAG'];
+      if (all.some(({ runners = [] }) => runners.length > 0)) {
+        head.push('RUNNERS');
+        for (const [index, row] of rows.entries()) row.push(runnersText(all[index]?.runners ?? []));
+      }
       for (const line of textTable(head, rows)) context.terminal.out(line);
     }),
   );

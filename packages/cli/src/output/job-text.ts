@@ -22,6 +22,8 @@ export interface ShownJob {
   readonly liveness: WorkerLiveness | null;
   /** How long the event loop of that worker has been blocked; 0 unless it is. */
   readonly blockedMs: number;
+  /** The warm runner that it waits for; null where it waits for none. */
+  readonly waitsForRunner: string | null;
 }
 
 type WorkerLiveness = NonNullable<JobView['liveness']>;
@@ -52,6 +54,7 @@ export function shownJob(id: string, view: JobView): ShownJob {
     payloadBytes: isKept ? view.payloadBytes : null,
     liveness: view.liveness ?? null,
     blockedMs: Math.round(view.blockedMs ?? 0),
+    waitsForRunner: view.waitsForRunner ?? null,
   };
 }
 
@@ -61,6 +64,7 @@ export function jobLines(job: ShownJob): string[] {
     ['exec', job.exec],
     ['state', job.state],
     ['reason', job.reason],
+    ['waits for', job.waitsForRunner === null ? null : `runner ${job.waitsForRunner}`],
     ['client', job.client],
     ['attempt', `${job.attempt} (${job.failures} failed, ${job.crashes} crashed)`],
     ['submitted', job.submittedAt],

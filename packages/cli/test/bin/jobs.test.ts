@@ -5,7 +5,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inProcess, lines, ownLeader, ownWorker, Running, stage, start, troupe, workerOf } from './troupe.js';
+import {
+  inProcess,
+  lines,
+  ownLeader,
+  ownWorker,
+  Running,
+  stage,
+  start,
+  troupe,
+  WARM_HANDLERS,
+  workerOf,
+} from './troupe.js';
 
 const jobs = suite('jobs by the command');
 
@@ -263,6 +274,25 @@ jobs('a handler that holds the event loop for three leases keeps its job', async
   const [result] = lines(ran);
   const [shown] = lines(await inProcess(['show', String(result?.['id']), '--json', ...to]));
   assert.equal([shown?.['state'], shown?.['attempt'], shown?.['failures']], ['done', 1, 0]);
+});
+
+jobs('`workers ls` shows warm runners, and `show` that a job waits for one', async () => {
+  await using s = await ownLeader();
+  const to = ['--leader', s.at];
+  await using _worker = await ownWorker(s);
+  assert.not.match((await inProcess(['workers', 'ls', ...to])).out, /RUNNERS/);
+  const module = join(s.dir, 'warm.mjs');
+  await writeFile(module, WARM_HANDLERS);
+  await using warm = new Running(['worker', module, '--leader', s.at, '--name', 'w2']);
+  await warm.first;
+  const first = (await inProcess(['submit', 'warm.nap', '3600000', ...to])).out.trim();
+  let listed = '';
+  while (!listed.includes('warm.nap 1/1')) listed = (await inProcess(['workers', 'ls', ...to])).out;
+  assert.match(listed, /^WORKER .* RUNNERS\n/);
+  const second = (await inProcess(['submit', 'warm.nap', '1', ...to])).out.trim();
+  assert.match((await inProcess(['show', second, ...to])).out, /\nwaits for +runner warm\.nap\n/);
+  const [shown] = lines(await inProcess(['show', first, '--json', ...to]));
+  assert.is(shown?.['waitsForRunner'], null);
 });
 
 jobs('`workers ls` shows the handlers that outlive their attempt', async () => {

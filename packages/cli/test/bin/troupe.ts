@@ -140,6 +140,15 @@ export const others = [
 ];
 `;
 
+/** A module with a warm runner. */
+export const WARM_HANDLERS = `import { defineJob, handle } from ${JSON.stringify(jobs)};
+const any = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
+export const nap = handle(defineJob('warm.nap', { input: any, output: any, useStatic: true }), {
+  load: () => 'loaded',
+  run: (ms, { loaded }) => new Promise((resolve) => setTimeout(() => resolve(loaded), ms)),
+});
+`;
+
 /** A folder of its own with a module of handlers in it. */
 export async function folder(): Promise<AsyncDisposable & { readonly dir: string }> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-cli-'));

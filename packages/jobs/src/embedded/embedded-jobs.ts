@@ -10,9 +10,10 @@ import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js'
 import { checkOptions, type Defaulted, plainName, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/admin-messages.js';
 import { rootCause } from '../root-cause.js';
+import type { HandledJob } from '../worker/handler.js';
 import { nodeLoadMeter } from '../worker/node-load-meter.js';
 import type { NodeHandlerThreads } from '../worker/threads/node-handler-threads.js';
-import { type GivenHandlers, placeHandlers } from '../worker/threads/thread-options.js';
+import { type GivenHandlers, placeHandlers, replaceHandlers } from '../worker/threads/thread-options.js';
 import { WorkerActor } from '../worker/worker-actor.js';
 import {
   type AttemptFailure,
@@ -54,6 +55,11 @@ export interface EmbeddedWorker {
   ready(): Promise<void>;
   /** Takes nothing more, waits for running attempts, releases the rest uncounted at the deadline. */
   drain(options?: { readonly withinMs?: number | undefined }): Promise<void>;
+  /**
+   * Runs other handlers from now on; attempts under way keep theirs. A warm runner is recycled if one of its
+   * handlers is another value than before.
+   */
+  replaceHandlers(handlers: readonly HandledJob[]): void;
 }
 
 /**
@@ -127,7 +133,8 @@ export class EmbeddedJobs implements AsyncDisposable {
     const { onFailure, onStale, tracing, ...settings } = others;
     const worker = this.workersStarted === 0 ? name : `${name}-${this.workersStarted + 1}`;
     const handlersGiven = { handlers: given, threads: wanted };
-    const { handlers, threads } = placeHandlers('worker', handlersGiven, worker, this.host);
+    const placement = placeHandlers('worker', handlersGiven, worker, this.host);
+    const { handlers, threads } = placement;
     const spawn = this.spawn as ActorSystem['spawn'];
     const ref = spawn(WorkerActor, {
       args: {
@@ -152,6 +159,10 @@ export class EmbeddedJobs implements AsyncDisposable {
       },
       drain: async ({ withinMs = 10_000 } = {}) => {
         await this.drainWorker(ref, withinMs);
+      },
+      replaceHandlers: (next) => {
+        replaceHandlers(placement, next);
+        ref.tell.handlersReplaced();
       },
     };
   }

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { callback, checkOption, rule } from '@troupe/core/option-check';
+import { callback, checkOption, flag, rule } from '@troupe/core/option-check';
 import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions, type Defaulted, definitionError, withDefaults } from '../option-check.js';
 import { type JobPolicy, jobName, POLICY_CHECKS, type StreamingMode } from './job-policy.js';
@@ -70,6 +70,11 @@ export interface JobOptions<
   readonly feed?: Feed;
   /** How the leader keeps the chunks. A submit may name its own. */
   readonly stream?: Defaulted<StreamPolicy> | undefined;
+  /**
+   * Its handler runs on a warm runner: `load` of the handler is called once per instance, and instances are
+   * used again. Default false: it is called for each attempt.
+   */
+  readonly useStatic?: boolean | undefined;
   /** The idempotency key of an input, unless a submit names its own. */
   readonly key?: ((input: StandardSchemaV1.InferOutput<In>) => string) | undefined;
 }
@@ -117,6 +122,8 @@ export interface JobDefinition<
   readonly feed?: Feed;
   /** There, where `chunk` is. */
   readonly stream?: StreamPolicy | undefined;
+  /** Its handler runs on a warm runner. */
+  readonly useStatic?: boolean | undefined;
   /** A method, so that a definition of one input is still a definition of some input. */
   key?(input: StandardSchemaV1.InferOutput<In>): string;
 }
@@ -164,6 +171,7 @@ const KNOWN = {
   key: callback,
   chunk: schema,
   collect: collector,
+  useStatic: flag,
   feed: schema,
 };
 
@@ -187,6 +195,7 @@ export function defineJob<
     output: options.output,
     ...(options.chunk === undefined ? {} : { chunk: options.chunk, stream: streamOf(options.stream) }),
     ...(options.collect === undefined ? {} : { collect: options.collect as false | CollectChunk }),
+    ...(options.useStatic === undefined ? {} : { useStatic: options.useStatic }),
     ...(options.feed === undefined ? {} : { feed: options.feed }),
     ...(options.key === undefined ? {} : { key: options.key }),
   });

@@ -1,5 +1,6 @@
 import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { JobState } from '../ledger/jobs/job.js';
+import type { RunnerUse } from './worker-messages.js';
 
 export type AdminRequest =
   | { readonly kind: 'cancel'; readonly job: number; readonly reason: string }
@@ -53,6 +54,8 @@ export interface JobView {
   readonly failure: JobFailure | undefined;
   /** The size of its input. */
   readonly payloadBytes: number;
+  /** The warm runner that it waits for: every instance of every worker is taken. */
+  readonly waitsForRunner?: string | undefined;
   /** Of a job that was fed. */
   readonly feed?: FeedView | undefined;
   /** Of its worker, while it runs. */
@@ -97,6 +100,8 @@ export interface WorkerView {
   readonly cpu: number;
   /** The delay of its event loop. */
   readonly lagMs: number;
+  /** Its warm runners. Absent: of a leader that does not know them. */
+  readonly runners?: readonly RunnerUse[] | undefined;
 }
 
 /** The bounded tables of a leader. */

@@ -29,6 +29,8 @@ export interface WorkerHello extends ProtocolOffer {
   readonly credit: Credit;
   /** Proof of its heartbeat connection (ADR 0404). Without one, silence means blocked. */
   readonly heartbeatToken?: string | undefined;
+  /** Its warm runners. Absent: none. */
+  readonly runners?: readonly RunnerOffer[] | undefined;
   /** Attempts it still holds, running or ended and not yet acknowledged. */
   readonly held: readonly AttemptRef[];
   /** The streams among them. Absent: none. */
@@ -52,6 +54,33 @@ export interface LoopBlocked {
 export interface Credit {
   readonly jobs: number;
   readonly bytes: number;
+}
+
+/** A warm runner of a worker: its instances and counters, as of now. */
+export interface RunnerUse {
+  readonly runner: string;
+  /** Instances at once. */
+  readonly size: number;
+  /** Attempts that the worker has granted in this session, as in {@link Credit}. */
+  readonly granted: number;
+  readonly loading: number;
+  readonly idle: number;
+  /** Instances with an attempt, or with a handler that still runs although its attempt has ended. */
+  readonly held: number;
+  /** Attempts that wait for an instance. */
+  readonly waiting: number;
+  /** Instances loaded since the worker started. */
+  readonly loads: number;
+  readonly loadFailures: number;
+  /** Instances that were unloaded or lost since the worker started. */
+  readonly recycled: number;
+  /** Attempts that began on an instance since the worker started. */
+  readonly runs: number;
+}
+
+export interface RunnerOffer extends RunnerUse {
+  /** The jobs that run on it, as in the hello. */
+  readonly execs: readonly string[];
 }
 
 /** The part of an end that only streams have. */
@@ -82,6 +111,8 @@ export type WorkerMessage =
       readonly overrun?: number | undefined;
       /** Total run time of the attempts that ended. Absent where it was not measured. */
       readonly runMs?: number | undefined;
+      /** Warm runners that have changed since the last report. */
+      readonly runners?: readonly RunnerUse[] | undefined;
     }
   /** The worker takes nothing more. Unused credit is void. */
   | { readonly kind: 'drain' }

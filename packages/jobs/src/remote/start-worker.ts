@@ -5,9 +5,15 @@ import { WorkerHeartbeat } from '../heartbeat/worker-heartbeat.js';
 import { checkOptions, type Defaulted, withDefaults } from '../option-check.js';
 import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import { encodeWorker, encodeWorkerHello, readToWorker } from '../wire/worker-codec.js';
+import type { HandledJob } from '../worker/handler.js';
 import type { LoadMeter } from '../worker/load-meter.js';
 import { nodeLoadMeter } from '../worker/node-load-meter.js';
-import { type GivenHandlers, placeHandlers } from '../worker/threads/thread-options.js';
+import {
+  type GivenHandlers,
+  type HandlerPlacement,
+  placeHandlers,
+  replaceHandlers,
+} from '../worker/threads/thread-options.js';
 import { WorkerActor } from '../worker/worker-actor.js';
 import {
   type AttemptFailure,
@@ -52,7 +58,8 @@ const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag, onRefus
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
   checkOptions('startWorker', options, KNOWN, ['address', 'name', 'handlers']);
   const { name, onFailure, onStale, tracing, host = nodeHost } = options;
-  const { handlers, threads } = placeHandlers('startWorker', options, name, host);
+  const placement = placeHandlers('startWorker', options, name, host);
+  const { handlers, threads } = placement;
   const settings = settingsOf(options, threads?.count);
   const system = createSystem({ name: 'worker', host, middleware: options.middleware });
   const actor: { ref?: ActorRef<typeof WorkerActor> } = {};
@@ -86,8 +93,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
   });
   const { ref } = actor;
   const worker = (): RemoteWorker => {
-    const execs = threads?.execs ?? handlers.map(({ job }) => job.exec);
-    return new RemoteWorker(system, ref, { execs, slots: settings.slots }, async () => {
+    return new RemoteWorker(system, ref, placement, settings.slots, async () => {
       heartbeat?.close();
       connection.close();
       await threads?.closed();
@@ -104,26 +110,41 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
 }
 
 export class RemoteWorker implements AsyncDisposable {
-  /** The names of the jobs that it runs. */
-  readonly execs: readonly string[];
   /** Attempts that run at once. */
   readonly slots: number;
   private readonly system: ActorSystem;
   private readonly ref: ActorRef<typeof WorkerActor>;
+  private readonly placement: HandlerPlacement;
   private readonly release: () => Promise<void>;
   private closing: Promise<void> | undefined = undefined;
 
   constructor(
     system: ActorSystem,
     ref: ActorRef<typeof WorkerActor>,
-    { execs, slots }: { readonly execs: readonly string[]; readonly slots: number },
+    placement: HandlerPlacement,
+    slots: number,
     release: () => Promise<void>,
   ) {
     this.system = system;
     this.ref = ref;
-    this.execs = execs;
+    this.placement = placement;
     this.slots = slots;
     this.release = release;
+  }
+
+  /** The names of the jobs that it runs. */
+  get execs(): readonly string[] {
+    const { handlers, threads } = this.placement;
+    return threads?.execs ?? handlers.current.map(({ job }) => job.exec);
+  }
+
+  /**
+   * Runs other handlers from now on; attempts under way keep theirs. A warm runner is recycled if one of its
+   * handlers is another value than before.
+   */
+  replaceHandlers(handlers: readonly HandledJob[]): void {
+    replaceHandlers(this.placement, handlers);
+    this.ref.tell.handlersReplaced();
   }
 
   /** The actors of this worker as text, for an operator. */

@@ -28,6 +28,7 @@ import type {
 import { encodeFedItems, encodeFeedRequests, readFedItems, readFeedRequests } from './feed-codec.js';
 import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
+import { readRunnerOffers, readRunnerUses, writeRunnerOffers, writeRunnerUses } from './runner-codec.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -62,8 +63,10 @@ const HAS_SILENCE = 8;
 /** Clients may feed it. */
 const FED = 16;
 
-/** Optional fields of WorkerHello, of an assignment and of an end (docs/wire-protocol.md §12). */
+/** Optional fields of WorkerHello, Report, an assignment and an end (docs/wire-protocol.md §12). */
 const HELD_STREAMS = 1;
+const RUNNER_OFFERS = 2;
+const RUNNER_USES = 1;
 const SILENCE_MS = 3;
 const CHUNKS = 1;
 const METADATA = 2;
@@ -80,11 +83,11 @@ export function encodeWorkerHello(hello: WorkerHello, out: ByteWriter, emit: Emi
   out.int(hello.slots);
   writeCredit(out, hello.credit);
   out.text(hello.heartbeatToken ?? '');
-  const { streams = [] } = hello;
-  writeOptionalFields(
-    out,
-    streams.length === 0 ? [] : [fieldOf(HELD_STREAMS, (field) => writeHeldStreams(streams, field))],
-  );
+  const { streams = [], runners = [] } = hello;
+  const fields: OptionalField[] = [];
+  if (streams.length > 0) fields.push(fieldOf(HELD_STREAMS, (field) => writeHeldStreams(streams, field)));
+  if (runners.length > 0) fields.push(fieldOf(RUNNER_OFFERS, (field) => writeRunnerOffers(field, runners)));
+  writeOptionalFields(out, fields);
   for (const held of hello.held) writeAttempt(out, held);
   emit(JobFrameType.WorkerHello, out);
 }
@@ -98,10 +101,16 @@ export function readWorkerHello(from: WireReader): WorkerHello {
   const slots = from.int();
   const credit = readCredit(from);
   const heartbeatToken = from.text();
-  const streams = readField(readOptionalFields(from), HELD_STREAMS, readHeldStreams);
+  const fields = readOptionalFields(from);
+  const streams = readField(fields, HELD_STREAMS, readHeldStreams);
+  const runners = readField(fields, RUNNER_OFFERS, readRunnerOffers);
   const held = readAttempts(from);
   const hello = { ...offer, worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
-  return streams === undefined ? hello : { ...hello, streams };
+  return {
+    ...hello,
+    ...(streams === undefined ? {} : { streams }),
+    ...(runners === undefined ? {} : { runners }),
+  };
 }
 
 export function encodeHeartbeatHello(hello: HeartbeatHello, out: ByteWriter, emit: Emit): void {
@@ -134,7 +143,11 @@ export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit
   out.int(Math.round(message.lagMs));
   out.int(Math.round((message.runMs ?? 0) * 1_000));
   out.int(message.overrun ?? 0);
-  writeOptionalFields(out, []);
+  const { runners } = message;
+  writeOptionalFields(
+    out,
+    runners === undefined ? [] : [fieldOf(RUNNER_USES, (field) => writeRunnerUses(field, runners))],
+  );
   let isReport = true;
   for (const end of ends) {
     // A large result would delay the credit behind it, so it has its own frame. Credit may be ahead of ends,
@@ -159,8 +172,10 @@ export function readWorker(type: number, from: WireReader): WorkerFrame | undefi
       const lagMs = from.int();
       const runMs = from.int() / 1_000;
       const overrun = from.int();
-      skipOptionalFields(from);
-      return { kind: 'report', ends: readEnds(from), credit, cpu: share(cpu), lagMs, runMs, overrun };
+      const runners = readField(readOptionalFields(from), RUNNER_USES, readRunnerUses);
+      const load = { cpu: share(cpu), lagMs, runMs, overrun };
+      const report = { kind: 'report', ends: readEnds(from), credit, ...load } as const;
+      return runners === undefined ? report : { ...report, runners };
     }
     case JobFrameType.Ends:
       return { kind: 'ends', ends: readEnds(from) };

@@ -12,6 +12,7 @@ import type { Trailer } from '../job/trailer.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
 import type { JobFeed } from './feed/job-feed.js';
+import { poolRule, type RunnerPoolOptions, runnerName } from './runners/runner-plan.js';
 
 /** A handler's second argument. Its methods may be taken out of it. */
 export interface AttemptContext<Loaded = unknown, Item = unknown> {
@@ -68,11 +69,24 @@ export interface HandlerSetup<D extends JobDefinition, Loaded> extends HandlerOp
     | ((input: HandlerInput<D>, context: AttemptContext<Loaded, HandlerFeed<D>>) => HandlerStream<D>)
     | undefined;
   /**
-   * Makes the value `loaded` of the context, before each attempt. Its type is inferred wherever it stands.
+   * Makes the value `loaded` of the context: for each attempt, or once per instance where the definition says
+   * `useStatic`. Its type is inferred wherever it stands.
    */
   readonly load?: (() => Loaded | PromiseLike<Loaded>) | undefined;
   /** Ends what `load` made. Default: its `Symbol.asyncDispose` or `Symbol.dispose`, if it has one. */
   readonly unload?: ((loaded: Loaded) => unknown) | undefined;
+  /**
+   * Checks an idle instance of a warm runner: false or an error recycles it. Default: instances are not
+   * checked.
+   */
+  readonly healthy?: ((loaded: Loaded) => boolean | PromiseLike<boolean>) | undefined;
+  /** The instances of a warm runner, where the definition says `useStatic`. */
+  readonly pool?: RunnerPoolOptions | undefined;
+  /**
+   * The name of a warm runner that several handlers share: exactly one of them has `load`, and with it
+   * `pool`. Default: each has its own.
+   */
+  readonly runner?: string | undefined;
 }
 
 /** A job definition with its handler. Made by {@link handle} only, which checks that they fit. */
@@ -83,6 +97,9 @@ export interface HandledJob {
   readonly runStream: HandlerFunction;
   readonly load: (() => unknown) | undefined;
   readonly unload: ((loaded: unknown) => unknown) | undefined;
+  readonly healthy: ((loaded: unknown) => boolean | PromiseLike<boolean>) | undefined;
+  readonly pool: RunnerPoolOptions | undefined;
+  readonly runner: string | undefined;
   readonly sharesThread: boolean;
 }
 
@@ -95,6 +112,9 @@ const SETUP_RULES = {
   runStream: callback,
   load: callback,
   unload: callback,
+  healthy: callback,
+  pool: poolRule,
+  runner: runnerName,
 };
 
 /** Joins a job definition and its handler: a function or an async generator, alone or with what it needs. */
@@ -115,9 +135,10 @@ export function handle<D extends JobDefinition, Loaded = undefined>(
     typeof handler === 'function' ? { ...options, run: handler } : handler;
   checkOptions(`handle '${job.exec}'`, setup, SETUP_RULES, ['run']);
   checkChunks(job, setup);
-  const { run, runStream = run, load, unload, sharesThread = false } = setup;
+  checkRunner(job, setup);
+  const { run, runStream = run, load, unload, healthy, pool, runner, sharesThread = false } = setup;
   // The worker passes what the input schema and `load` returned, which have the types of the handler.
-  return { job, run, runStream, load, unload, sharesThread } as HandledJob;
+  return { job, run, runStream, load, unload, healthy, pool, runner, sharesThread } as HandledJob;
 }
 
 /** Without a chunk schema no reader could know a chunk. */
@@ -128,6 +149,21 @@ function checkChunks(job: JobDefinition, { run, runStream }: { run: unknown; run
     throw new JobDefinitionError(`job '${job.exec}'`, `${problem}, so no runStream`);
   if (Object.prototype.toString.call(run) === '[object AsyncGeneratorFunction]')
     throw new JobDefinitionError(`job '${job.exec}'`, `${problem}, so its handler is no generator`);
+}
+
+/** An option that would have no effect is a mistake. */
+function checkRunner(
+  { exec, useStatic }: JobDefinition,
+  { load, unload, healthy, pool, runner }: Partial<Record<keyof HandledJob, unknown>>,
+): void {
+  const refuse = (problem: string): never => {
+    throw new JobDefinitionError(`job '${exec}'`, problem);
+  };
+  if (useStatic !== true && (pool ?? runner ?? healthy) !== undefined)
+    refuse('pool, runner and healthy are for warm runners; define it with useStatic: true');
+  if (load === undefined && (unload ?? healthy) !== undefined) refuse('unload and healthy are for load');
+  if (load === undefined && runner !== undefined && pool !== undefined)
+    refuse(`pool of runner '${String(runner)}' stands where its load does`);
 }
 
 export function isHandledJob(value: unknown): value is HandledJob {

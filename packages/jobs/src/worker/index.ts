@@ -23,6 +23,8 @@ export {
   MessageMalformedError,
   NonRetryableError,
   NotStreamingError,
+  RunnerLoadError,
+  RunnerWaitError,
   SessionRefusedError,
 } from '../jobs-error.js';
 export type { DialOptions } from '../remote/dial-options.js';
@@ -39,6 +41,7 @@ export type {
   HandlerStream,
 } from './handler.js';
 export { handle } from './handler.js';
+export type { RunnerPoolOptions } from './runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';
 export type { AttemptTrace, AttemptView, WorkerTracing } from './worker-tracing.js';

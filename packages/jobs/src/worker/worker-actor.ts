@@ -2,15 +2,14 @@ import { type Actor, defineActor, type Host, type ProtocolContext } from '@troup
 import type { LeaderForWorkers, PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
 import type { HandlerThreadReports, HandlerThreadSource } from './threads/handler-threads.js';
+import type { CurrentHandlers } from './threads/thread-options.js';
 import { type ThreadSetup, Worker, type WorkerSetup } from './worker.js';
 import type { WorkerEffects } from './worker-effects.js';
 import { routeToWorker, type WorkerProtocol, type WorkerReceived } from './worker-protocol.js';
 
 export interface WorkerArgs
-  extends Pick<
-    WorkerSetup,
-    'worker' | 'handlers' | 'settings' | 'load' | 'onFailure' | 'onStale' | 'tracing'
-  > {
+  extends Pick<WorkerSetup, 'worker' | 'settings' | 'load' | 'onFailure' | 'onStale' | 'tracing'> {
+  readonly handlers: CurrentHandlers;
   readonly host: Host;
   readonly leader: LeaderForWorkers;
   /** Handlers run on threads, those of each incarnation on its own. */
@@ -62,6 +61,19 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
     attemptEnded(ctx, { attempt, end }) {
       ctx.state.worker.attemptEnded(attempt, end);
     },
+    runnerReported(ctx, report) {
+      const { instance, kind, failure } = report;
+      if (failure !== undefined) {
+        const problem = failure.failure.message;
+        ctx.log.warn(`runner instance ${instance}, not ${kind}: ${problem}`, {
+          worker: ctx.state.args.worker,
+        });
+      }
+      ctx.state.worker.runnerReported(report);
+    },
+    handlersReplaced(ctx) {
+      ctx.state.worker.replaceHandlers(ctx.state.args.handlers.current);
+    },
     threadUp(ctx, up) {
       ctx.state.worker.threadUp(up);
     },
@@ -102,7 +114,9 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
     const { args } = state;
     const incarnation = Math.floor(ctx.random() * 2 ** 48).toString(36);
     const threads = openThreads(ctx);
-    state.machine = new Worker({ ...args, threads, incarnation, clock: args.host, effects: effectsOf(ctx) });
+    const handlers = args.handlers.current;
+    const effects = effectsOf(ctx);
+    state.machine = new Worker({ ...args, handlers, threads, incarnation, clock: args.host, effects });
     state.machine.connect();
   },
   restarting(ctx) {
@@ -156,6 +170,9 @@ function effectsOf(ctx: WorkerContext): WorkerEffects {
     },
     settled: (attempt, end) => {
       if (!state.ended) self.tell.attemptEnded({ attempt, end });
+    },
+    runnerReport: (report) => {
+      if (!state.ended) self.tell.runnerReported(report);
     },
     refused({ code, message }) {
       // A replaced session begins again by itself.

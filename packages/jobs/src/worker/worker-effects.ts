@@ -1,6 +1,7 @@
 import type { SessionRefusedError } from '../jobs-error.js';
 import type { AttemptEnd, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { Attempt } from './attempt/attempt.js';
+import type { RunnerReport } from './runners/runner-port.js';
 
 /** The effects of a worker by name. An effect with an answer names the input that brings it. */
 export interface WorkerEffects {
@@ -14,6 +15,8 @@ export interface WorkerEffects {
   startTick(ms: number): void;
   /** The promise of a handler has settled. Leads to `attemptEnded`. */
   settled(attempt: Attempt, end: AttemptEnd): void;
+  /** A function of a warm runner has settled. Leads to `runnerReported`. */
+  runnerReport(report: RunnerReport): void;
   /** The leader has ended the session. */
   refused(error: SessionRefusedError): void;
   /** After `drain`: no attempt is held any more, or the time is over. */

@@ -1,6 +1,7 @@
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { AttemptEnd, ToWorker } from '../protocol/worker-messages.js';
 import type { Attempt } from './attempt/attempt.js';
+import type { RunnerReport } from './runners/runner-port.js';
 import type { HandlerThreadReports } from './threads/handler-threads.js';
 
 /** One kind of the leader's messages, with the session it is for. */
@@ -34,6 +35,9 @@ export interface EndedAttempt {
 /** The messages of a worker: those of the leader, of its threads, of its effects, and of its process. */
 export interface WorkerProtocol extends LeaderMessagesToWorker, HandlerThreadReports {
   attemptEnded(ended: EndedAttempt): void;
+  runnerReported(report: RunnerReport): void;
+  /** Others have taken the place of its handlers. */
+  handlersReplaced(): void;
   report(): void;
   tick(): void;
   /** There is a connection: a session may be opened. */

@@ -1,7 +1,7 @@
 import type { JobsTimer, JobsTimers } from '../jobs-host.js';
 import type { FeedRequest } from '../protocol/feed-messages.js';
 import type { StreamChunks } from '../protocol/stream-messages.js';
-import type { AttemptEnd, WorkerMessage } from '../protocol/worker-messages.js';
+import type { AttemptEnd, RunnerUse, WorkerMessage } from '../protocol/worker-messages.js';
 import type { HandlerSlots } from './handler-slots.js';
 import type { LoadMeter } from './load-meter.js';
 
@@ -14,6 +14,8 @@ export interface WorkerReporterSetup {
   readonly write: (message: WorkerMessage) => void;
   /** Chunks that may leave now. */
   readonly takeChunks: () => readonly StreamChunks[];
+  /** Warm runners that have changed. */
+  readonly takeRunners: () => readonly RunnerUse[] | undefined;
   /** Feeds whose state the leader does not know. */
   readonly takeFeedRequests: () => readonly FeedRequest[];
 }
@@ -93,7 +95,8 @@ export class WorkerReporter {
     this.ranMs = 0;
     const credit = slots.credit();
     const { overrun } = slots;
-    write({ kind: 'report', ends, credit, cpu: load.cpu(), lagMs: load.lagMs(), runMs, overrun });
+    const runners = this.setup.takeRunners();
+    write({ kind: 'report', ends, credit, cpu: load.cpu(), lagMs: load.lagMs(), runMs, overrun, runners });
     this.reportedAt = timers.now();
     if (this.timer === undefined) this.heartbeatIn(this.heartbeatMs);
   }

@@ -15,7 +15,13 @@ import type {
   ToWorker,
 } from '../protocol/worker-messages.js';
 import { Attempt, attemptKey } from './attempt/attempt.js';
-import { failed, released } from './attempt/attempt-end.js';
+import {
+  failed,
+  isRunnerSuspect,
+  released,
+  runnerFailed,
+  runnerWaitExceeded,
+} from './attempt/attempt-end.js';
 import { AttemptQueue, QUEUED_FOR_THREAD_MS_MAX, QUEUED_MS_MAX } from './attempt/attempt-queue.js';
 import type { AttemptOwner } from './attempt/run-attempt.js';
 import { RunTimeLimits } from './attempt/run-time-limits.js';
@@ -25,6 +31,8 @@ import type { HandlerRunner } from './handler-runner.js';
 import { HandlerSlots } from './handler-slots.js';
 import { InlineHandlers } from './inline-handlers.js';
 import type { LoadMeter } from './load-meter.js';
+import { RunnerPools } from './runners/runner-pools.js';
+import type { RunnerReport } from './runners/runner-port.js';
 import { ChunkSenders } from './stream/chunk-senders.js';
 import type {
   HandlerEnded,
@@ -72,6 +80,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   private readonly effects: WorkerEffects;
   private readonly timers: MachineTimers;
   private readonly handlers: HandlerRunner;
+  private readonly inline: InlineHandlers | undefined;
   private readonly threaded: ThreadedHandlers | undefined;
   /** Queued and running attempts, by `attemptKey`. */
   private readonly attempts = new Map<number, Attempt>();
@@ -84,6 +93,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   private readonly queue: AttemptQueue;
   private readonly reporter: WorkerReporter;
   private readonly limits: RunTimeLimits;
+  private readonly runners: RunnerPools;
   private readonly streams = new ChunkSenders(() => this.reporter.scheduleChunks());
   private readonly feeds = new FeedQueues(() => this.reporter.scheduleChunks());
   private tag = '';
@@ -101,8 +111,19 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.effects = effects;
     this.timers = new MachineTimers(clock, (ms) => effects.startTick(ms));
     const { timers } = this;
+    this.runners = new RunnerPools({
+      timers,
+      onReady: () => this.beginNext(),
+      onChange: () => this.reporter.schedule(),
+      onLoadFailed: (attempt, runner, failure) => this.end(attempt, runnerFailed(attempt, runner, failure)),
+      onRetired: (attempt) => this.end(attempt, released(attempt)),
+    });
     this.threaded = this.threadedHandlers();
-    this.handlers = this.threaded ?? new InlineHandlers(setup.handlers, this);
+    this.inline =
+      this.threaded === undefined
+        ? new InlineHandlers(this, this.runners, (report) => effects.runnerReport(report))
+        : undefined;
+    this.handlers = (this.threaded ?? this.inline) as HandlerRunner; // one of them is there
     const { estimate } = this;
     this.slots = new HandlerSlots({ settings, estimate, timers, load }, () => this.reporter.schedule());
     const queuedMsMax = this.threaded === undefined ? QUEUED_MS_MAX : QUEUED_FOR_THREAD_MS_MAX;
@@ -114,9 +135,11 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       request: () => effects.requestReport(),
       write: (message) => effects.write(message),
       takeChunks: () => this.streams.take(),
+      takeRunners: () => this.runners.takeChanges(),
       takeFeedRequests: () => this.feeds.take(),
     });
     this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedLimit(attempt));
+    this.inline?.use(setup.handlers);
     this.threaded?.start();
   }
 
@@ -138,14 +161,33 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.feeds.rewind();
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
+    const runners = this.runners.restartCredit();
     const offer = { protocol: JOB_PROTOCOL, features: JOB_FEATURES };
     const streams = this.streams.held();
-    this.effects.open({ ...offer, worker, incarnation, execs, patterns, slots, credit, held, streams });
+    this.effects.open({
+      ...offer,
+      worker,
+      incarnation,
+      execs,
+      patterns,
+      slots,
+      credit,
+      held,
+      streams,
+      runners,
+    });
   }
 
   disconnected(): void {
     this.isConnected = false;
     this.reporter.close();
+  }
+
+  /** Other handlers from now on. Attempts under way keep theirs. */
+  replaceHandlers(handlers: readonly HandledJob[]): void {
+    if (this.isStopped) return;
+    this.inline?.use(handlers);
+    this.connect();
   }
 
   /** The requested report. */
@@ -217,9 +259,13 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.whenEmpty = () => {
       this.whenEmpty = undefined;
       deadline.cancel();
-      last.cancel();
-      this.stop();
-      this.effects.drained();
+      this.whenEmpty = () => {
+        this.whenEmpty = undefined;
+        last.cancel();
+        this.stop();
+        this.effects.drained();
+      };
+      this.runners.close(this.whenEmpty);
     };
     if (this.held === 0) this.whenEmpty();
   }
@@ -235,6 +281,10 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       endTrace(attempt, released(attempt));
     }
     this.handlers.stop();
+  }
+
+  runnerReported(report: RunnerReport): void {
+    if (!this.isStopped) this.runners.reported(report);
   }
 
   threadUp(up: ThreadUp): void {
@@ -263,8 +313,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       const attempt = this.accept(items[index] as Assignment, arrivedAt); // index < length
       if (attempt === undefined) continue;
       if (index >= kept || this.hasReleased) this.end(attempt, released(attempt));
-      else if (!this.canBegin(attempt)) this.enqueue(attempt);
-      else this.begin(attempt, now);
+      else if (this.canBegin(attempt)) this.begin(attempt, now);
+      else this.enqueue(attempt);
       now = clock.now();
     }
   }
@@ -275,6 +325,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     if (this.attempts.has(key) || this.ended.has(key)) return undefined;
     const attempt = new Attempt(assignment, now);
     this.slots.take(attempt);
+    this.runners.accept(attempt);
     return attempt;
   }
 
@@ -283,9 +334,12 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     return !this.slots.isFull && this.queue.peek() === undefined && this.handlers.hasRoom(attempt);
   }
 
+  /** An attempt that waits for a warm runner holds up no other, and has its run time for it. */
   private enqueue(attempt: Attempt): void {
     this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
-    this.queue.push(attempt);
+    if (!this.runners.wait(attempt)) return this.queue.push(attempt);
+    attempt.deadline = attempt.since + attempt.runMs;
+    this.limits.watch(attempt.deadline);
   }
 
   private begin(attempt: Attempt, now: number): void {
@@ -327,6 +381,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   private freeOverrun(attempt: Attempt): void {
     attempt.isUnderWay = false;
     this.slots.endOverrun(attempt);
+    this.runners.release(attempt, { isError: isRunnerSuspect(attempt) });
     this.reporter.schedule();
     this.beginNext();
   }
@@ -349,7 +404,10 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     // A stream is never short, however soon it ends.
     if (!isStream) this.estimate.add(1, tookMs);
     if (attempt.isUnderWay) this.slots.startOverrun();
-    else this.slots.release(attempt);
+    else {
+      this.slots.release(attempt);
+      this.runners.release(attempt, { isError: isRunnerSuspect(attempt, end) });
+    }
     this.reporter.add(reported, isStream ? 0 : tookMs);
     this.beginNext();
   }
@@ -359,18 +417,28 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     if (this.isBeginning) return;
     this.isBeginning = true;
     while (!this.slots.isFull) {
-      const attempt = this.queue.peek();
-      if (attempt === undefined || !this.handlers.hasRoom(attempt)) break;
-      this.queue.shift();
+      const attempt = this.takeNext();
+      if (attempt === undefined) break;
       this.begin(attempt, this.setup.clock.now());
     }
     this.isBeginning = false;
   }
 
+  /** The older one of the queue and of the attempts that have waited for a runner. */
+  private takeNext(): Attempt | undefined {
+    const ready = this.runners.firstReady();
+    const queued = this.queue.peek();
+    const isQueued = queued !== undefined && this.handlers.hasRoom(queued);
+    if (isQueued && (ready === undefined || queued.since <= ready.since)) return this.queue.shift();
+    return ready;
+  }
+
   /** The signal first; the attempt is over even if its handler ignores it. */
   private exceedLimit(attempt: Attempt): void {
+    const runner = attempt.hasBegun ? undefined : this.runners.nameOf(attempt);
     const isSilent = attempt.deadline > this.setup.clock.now();
     this.signalAbort(attempt, isSilent ? 'silence' : 'run-time');
+    if (runner !== undefined) return this.end(attempt, runnerWaitExceeded(attempt, runner));
     const name = isSilent ? 'SilenceExceeded' : 'RunTimeExceeded';
     const message = isSilent
       ? `no chunk for ${attempt.silenceMs} ms`

@@ -345,7 +345,7 @@ export class SimulatedCluster {
         leader: this.network.leaderFor(peer),
         load: { cpu: () => 0, lagMs: () => 0 },
         settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
-        handlers: (Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))),
+        handlers: { current: (Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))) },
       },
     });
   }

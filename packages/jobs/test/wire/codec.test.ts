@@ -348,6 +348,25 @@ codec('messages of and to a worker round-trip', () => {
   };
   const [frame] = framesOf(encodeWorkerHello, hello);
   assert.equal(readWorkerHello(new WireReader(frame?.bytes ?? Buffer.alloc(0))), hello);
+  const use = { runner: 'llm', size: 2, granted: 1, loading: 0, idle: 1, held: 1, waiting: 3 };
+  const runner = { ...use, loads: 4, loadFailures: 5, recycled: 6, runs: 7 };
+  const runners = [
+    { ...runner, execs: ['llm/llm.complete', 'llm/llm.embed'] },
+    { ...runner, runner: 'ocr', execs: [] },
+  ];
+  const [withRunners] = framesOf(encodeWorkerHello, { ...hello, runners });
+  assert.equal(readWorkerHello(new WireReader(withRunners?.bytes ?? Buffer.alloc(0))).runners, runners);
+  const report = {
+    kind: 'report',
+    ends: [],
+    credit: hello.credit,
+    cpu: 0,
+    lagMs: 0,
+    runners: [runner],
+  } as const;
+  const [reported] = framesOf(encodeWorker, report);
+  const read = readWorker(reported?.type ?? 0, new WireReader(reported?.bytes ?? Buffer.alloc(0)));
+  assert.equal(read?.kind === 'report' ? read.runners : undefined, [runner]);
   const [withToken] = framesOf(encodeWorkerHello, { ...hello, heartbeatToken: 'token' });
   assert.is(readWorkerHello(new WireReader(withToken?.bytes ?? Buffer.alloc(0))).heartbeatToken, 'token');
   const streams = [{ job: 7, attempt: 2, first: 300, next: 400 }];

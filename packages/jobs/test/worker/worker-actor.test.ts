@@ -24,7 +24,7 @@ class ActorRig {
   constructor(world: TestSystem) {
     this.args = {
       worker: 'w',
-      handlers: [handle(job, () => new Promise((resolve) => (this.finish = resolve)))],
+      handlers: { current: [handle(job, () => new Promise((resolve) => (this.finish = resolve)))] },
       settings: { ...DEFAULT_WORKER_SETTINGS, cpuCap: 1 },
       load: { cpu: () => 0, lagMs: () => 0 },
       host: world.host,

@@ -43,6 +43,7 @@ class ReporterRig {
       slots,
       write,
       request: () => this.reporter.report(),
+      takeRunners: () => undefined,
       takeChunks: () => [],
       takeFeedRequests: () => [],
     });

@@ -40,6 +40,7 @@ class WorkerRig {
         write: (message) => void this.sent.push(message),
         requestReport: () => this.worker.report(),
         startTick: this.time.ticker(() => this.worker.tick()),
+        runnerReport: (report) => this.worker.runnerReported(report),
         settled: (attempt, end) => this.worker.attemptEnded(attempt, end),
         refused: () => undefined,
         drained: () => undefined,

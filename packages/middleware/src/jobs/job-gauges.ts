@@ -1,5 +1,5 @@
 import type { Attributes, BatchObservableResult, Meter, ObservableGauge } from '@opentelemetry/api';
-import type { LeaderOverview, LeaderOverviewSource } from './leader-overview.js';
+import type { LeaderOverview, LeaderOverviewSource, RunnerUse } from './leader-overview.js';
 
 /** Gauges of a leader's fill levels, read whenever metrics are collected. */
 export class JobGauges {
@@ -19,6 +19,8 @@ export class JobGauges {
   private readonly replay: ObservableGauge;
   private readonly cutBytes: ObservableGauge;
   private readonly failedSnapshots: ObservableGauge;
+  private readonly runnerInstances: ObservableGauge;
+  private readonly runnerWaiting: ObservableGauge;
   private readonly tableUsed: ObservableGauge;
   private readonly tableMax: ObservableGauge;
 
@@ -57,6 +59,16 @@ export class JobGauges {
       '{snapshot}',
       'Snapshots that failed since the last one that was made.',
     );
+    this.runnerInstances = gauge(
+      'troupe.jobs.runner.instances',
+      '{instance}',
+      'Instances of warm runners, by runner and stage.',
+    );
+    this.runnerWaiting = gauge(
+      'troupe.jobs.runner.waiting',
+      '{attempt}',
+      'Attempts that wait for a warm runner at their worker, by runner.',
+    );
     this.tableUsed = gauge('troupe.jobs.table.used', '1', 'Use of the bounded tables, by table.');
     this.tableMax = gauge('troupe.jobs.table.max', '1', 'Limits of the bounded tables, by table.');
   }
@@ -65,8 +77,10 @@ export class JobGauges {
   observeLeader(source: LeaderOverviewSource, labels: Attributes, snapshotAgeMs: () => number): () => void {
     const { queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge } = this;
     const { overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, tableUsed, tableMax } = this;
+    const { runnerInstances, runnerWaiting } = this;
     const all = [queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge];
     all.push(overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, tableUsed, tableMax);
+    all.push(runnerInstances, runnerWaiting);
     const callback = async (result: BatchObservableResult): Promise<void> => {
       result.observe(snapshotAge, snapshotAgeMs() / 1_000, labels);
       const overview = await source.overview().catch(() => undefined);
@@ -88,6 +102,28 @@ export class JobGauges {
     result.observe(this.replay, log.replayMs / 1_000, labels);
     result.observe(this.cutBytes, log.cutBytes, labels);
     result.observe(this.failedSnapshots, log.failedSnapshots, labels);
+  }
+
+  private observeRunners(
+    result: BatchObservableResult,
+    { workers }: LeaderOverview,
+    labels: Attributes,
+  ): void {
+    const uses = workers.flatMap(({ runners = [] }) => runners);
+    for (const runner of new Set(uses.map((use) => use.runner))) {
+      const own = uses.filter((use) => use.runner === runner);
+      const named = { ...labels, 'troupe.jobs.runner': runner };
+      const sum = (of: (use: RunnerUse) => number): number => own.reduce((total, use) => total + of(use), 0);
+      for (const stage of ['loading', 'idle', 'held'] as const) {
+        const count = sum((use) => use[stage]);
+        result.observe(this.runnerInstances, count, { ...named, 'troupe.jobs.stage': stage });
+      }
+      result.observe(
+        this.runnerWaiting,
+        sum(({ waiting }) => waiting),
+        named,
+      );
+    }
   }
 
   private observe(result: BatchObservableResult, overview: LeaderOverview, labels: Attributes): void {
@@ -121,6 +157,7 @@ export class JobGauges {
       labels,
     );
     this.observeLog(result, overview, labels);
+    this.observeRunners(result, overview, labels);
     for (const [table, { used, max }] of Object.entries(overview.tables ?? {})) {
       result.observe(this.tableUsed, used, { ...labels, 'troupe.jobs.table': table });
       result.observe(this.tableMax, max, { ...labels, 'troupe.jobs.table': table });

@@ -22,7 +22,17 @@ export interface LeaderOverview {
     readonly overrun?: number | undefined;
     readonly credit: number;
     readonly slots: number;
+    readonly runners?: readonly RunnerUse[] | undefined;
   }[];
+}
+
+/** The instances of a warm runner in one worker, and the attempts that wait for one there. */
+export interface RunnerUse {
+  readonly runner: string;
+  readonly loading: number;
+  readonly idle: number;
+  readonly held: number;
+  readonly waiting: number;
 }
 
 export interface LeaderOverviewSource {

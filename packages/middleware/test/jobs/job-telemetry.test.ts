@@ -30,6 +30,7 @@ const retry = { attempts: 2, baseMs: 1, capMs: 2, jitter: 0 };
 const shout = defineJob('text.shout', { input: text, output: text, retry });
 const fail = defineJob('text.fail', { input: text, output: text, retry });
 const wait = defineJob('text.wait', { input: text, output: text, retry });
+const warm = defineJob('text.warm', { input: text, output: text, retry, useStatic: true });
 
 interface TestLeader extends AsyncDisposable {
   readonly app: EmbeddedJobs;
@@ -63,6 +64,7 @@ async function work({ app }: TestLeader): Promise<void> {
       handle(fail, () => {
         throw new Error('secret text 42');
       }),
+      handle(warm, { load: () => 'loaded', run: (_, { loaded }) => loaded }),
     ],
   });
   assert.is(await client.run(shout, 'a'), 'A');
@@ -150,6 +152,29 @@ jobs('reasons of refusals, overrun handlers, tables and the figures of the log a
   assert.is(total(points.get('troupe.jobs.snapshot.failed')), 2);
   assert.is(total(points.get('troupe.jobs.table.used'), { 'troupe.jobs.table': 'jobs' }), 7);
   assert.is(total(points.get('troupe.jobs.table.max'), { 'troupe.jobs.table': 'keys' }), 5);
+});
+
+jobs('instances of warm runners and attempts that wait for one are gauges by runner', async () => {
+  const sdk = openInMemorySdk();
+  const telemetry = jobTelemetry(providers(sdk));
+  const worker = { liveness: 'alive', running: 1, credit: 0, slots: 4 };
+  const llm = { runner: 'llm', loading: 1, idle: 2, held: 3, waiting: 4 };
+  const ocr = { ...llm, runner: 'ocr', waiting: 0 };
+  telemetry.observeLeader({
+    overview: async () => ({
+      counts: {},
+      delayed: 0,
+      liveBytes: 0,
+      keys: 0,
+      workers: [{ ...worker, runners: [llm, ocr] }, { ...worker, runners: [llm] }, worker],
+    }),
+  });
+  const points = await sdk.metrics();
+  const instances = points.get('troupe.jobs.runner.instances');
+  assert.is(total(instances, { 'troupe.jobs.runner': 'llm', 'troupe.jobs.stage': 'held' }), 6);
+  assert.is(total(instances, { 'troupe.jobs.runner': 'ocr', 'troupe.jobs.stage': 'idle' }), 2);
+  assert.is(total(points.get('troupe.jobs.runner.waiting'), { 'troupe.jobs.runner': 'llm' }), 8);
+  assert.is(total(points.get('troupe.jobs.runner.waiting'), { 'troupe.jobs.runner': 'ocr' }), 0);
 });
 
 jobs('leases and credit are gauges, and a refused submit is counted', async () => {

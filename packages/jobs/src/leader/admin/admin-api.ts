@@ -168,12 +168,18 @@ export class AdminApi {
   private jobView(job: LeaderJob): JobView {
     const holder = job.state === 'running' ? job.lease?.session : undefined;
     const view = { ...viewOf(job), ...this.feeds.view(job.no) };
-    if (holder === undefined) return view;
+    if (holder === undefined) return this.waitingView(job, view);
     return {
       ...view,
       liveness: this.leaseWatch.liveness(holder),
       blockedMs: this.leaseWatch.blockedMs(holder),
     };
+  }
+
+  private waitingView(job: LeaderJob, view: JobView): JobView {
+    const isDue = job.state === 'queued' && job.dueAt <= this.context.recordTime;
+    const waitsForRunner = isDue ? this.context.fleet.busyRunnerOf(job.policy) : undefined;
+    return waitsForRunner === undefined ? view : { ...view, waitsForRunner };
   }
 
   private workerView(session: WorkerSession): WorkerView {
@@ -187,6 +193,7 @@ export class AdminApi {
       slots: session.slots,
       cpu: session.cpu,
       lagMs: session.lagMs,
+      runners: session.runnerUses,
     };
   }
 }

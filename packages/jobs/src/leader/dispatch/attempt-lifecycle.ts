@@ -16,6 +16,7 @@ import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { AttemptEnd, AttemptRef, StreamEnd } from '../../protocol/worker-messages.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
+import type { ExecQueue } from './exec-queue.js';
 import { Lease } from './lease.js';
 
 const FED = { isFed: true } as const;
@@ -46,9 +47,8 @@ export class AttemptLifecycle {
   }
 
   /** The credit is spent with the decision; the assignment is sent when its record is durable. */
-  assign(no: number, bytes: number, session: WorkerSession): void {
-    session.spent += 1;
-    session.spentBytes += bytes;
+  assign(no: number, bytes: number, session: WorkerSession, queue: ExecQueue): void {
+    session.spend(queue, bytes);
     const job = this.context.ledger.jobs.get(no);
     const attempt = (job?.attempt ?? 0) + 1;
     if (job !== undefined) this.reserve(job, attempt, session);
@@ -151,8 +151,7 @@ export class AttemptLifecycle {
     const lease = this.context.ledger.jobs.get(no)?.lease;
     if (lease === undefined || lease.attempt !== attempt || lease.session !== session) return;
     // The credit comes back: the worker has not used it, and will not.
-    session.spent -= 1;
-    session.spentBytes -= lease.job.payload.length;
+    session.unspend(lease.job.policy, lease.job.payload.length);
     this.context.fleet.refresh(session);
     this.stageEnd(lease, 'payload-lost', { name: 'PayloadLost', code: 'ERR_PAYLOAD_LOST', message: problem });
   }

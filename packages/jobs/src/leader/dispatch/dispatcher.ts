@@ -51,7 +51,7 @@ export class Dispatcher {
         continue;
       }
       left -= 1;
-      this.attempts.assign(no, bytes, session);
+      this.attempts.assign(no, bytes, session, queue);
       queues.take(queue, !isAlone && fleet.batchContinues ? IN_BATCH : ALONE);
       queues.returnQueue(queue);
     }

@@ -1,5 +1,6 @@
 import type { WorkerSession } from '../sessions/worker-session.js';
 import type { ExecQueue } from './exec-queue.js';
+import type { QueueName } from './job-queues.js';
 
 /**
  * Workers with credit that are compared for one job. Enough to avoid the loaded ones, whatever the size of
@@ -61,6 +62,18 @@ export class Fleet {
     return this.stickyWorker !== undefined && this.batchLeft > 0 && this.stickyWorker.creditIndex >= 0;
   }
 
+  /** The warm runner of these jobs, where only its credit is missing. */
+  busyRunnerOf(job: QueueName): string | undefined {
+    let busy: string | undefined;
+    for (const session of this.withCredit) {
+      if (!session.servesJob(job)) continue;
+      const runner = session.runnerOf(job);
+      if (runner === undefined || runner.isFree) return undefined;
+      busy = runner.use.runner;
+    }
+    return busy;
+  }
+
   startRound(): void {
     this.stickyWorker = undefined;
   }
@@ -70,12 +83,7 @@ export class Fleet {
    */
   pick(queue: ExecQueue, bytes: number): WorkerSession | undefined {
     const { stickyWorker } = this;
-    if (
-      stickyWorker !== undefined &&
-      this.batchContinues &&
-      stickyWorker.serves(queue) &&
-      stickyWorker.fits(bytes)
-    ) {
+    if (stickyWorker !== undefined && this.batchContinues && stickyWorker.takes(queue, bytes)) {
       this.batchLeft -= 1;
       return stickyWorker;
     }
@@ -93,7 +101,7 @@ export class Fleet {
     for (let i = 0; i < count && compared < COMPARED_MAX; i += 1) {
       this.cursor = this.cursor + 1 < count ? this.cursor + 1 : 0;
       const session = this.withCredit[this.cursor] as WorkerSession;
-      if (!session.serves(queue) || !session.fits(bytes) || (needsSlot && !session.hasFreeSlot)) continue;
+      if (!session.takes(queue, bytes) || (needsSlot && !session.hasFreeSlot)) continue;
       compared += 1;
       const score = session.loadScore;
       if (score >= bestScore) continue;

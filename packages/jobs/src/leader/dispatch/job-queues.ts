@@ -13,7 +13,7 @@ const IDLE_LANES_MAX = 256;
 const IDLE_QUEUES_MAX = 1_024;
 
 /** A queue is found by exec and group: the same exec in another group has other submitters and workers. */
-interface QueueName {
+export interface QueueName {
   readonly exec: string;
   readonly group: string;
 }

@@ -226,8 +226,8 @@ export class SessionRegistry {
     switch (message.kind) {
       case 'report': {
         const { credit, ends } = message;
-        if (!isCreditValid(session, credit)) {
-          const problem = `credit of ${credit.jobs} jobs, ${credit.bytes} bytes`;
+        if (!isCreditValid(session, credit) || !session.runnersReported(message.runners ?? [])) {
+          const problem = `credit of ${credit.jobs} jobs, ${credit.bytes} bytes, or of a runner`;
           this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
           return;
         }
@@ -291,6 +291,9 @@ function helloProblem(hello: WorkerHello): string | undefined {
   if (!Number.isSafeInteger(jobs) || jobs < 0 || jobs > hello.slots + BATCH_JOBS_MAX)
     return `credit of ${jobs} jobs, ${hello.slots} slots`;
   if (!Number.isSafeInteger(bytes) || bytes < 0) return `credit of ${bytes} bytes`;
+  const { runners = [] } = hello;
+  if (runners.length > EXECS_MAX || runners.some(({ granted, size }) => granted > size))
+    return `${runners.length} runners, or one with more credit than instances`;
   const bad = hello.patterns.find((pattern) => !isSubjectPattern(pattern));
   return bad === undefined ? undefined : `'${bad}' is not a subject pattern`;
 }

@@ -9,13 +9,16 @@ import type {
   AttemptEnd,
   AttemptRange,
   AttemptRef,
+  RunnerUse,
   ToWorker,
   WorkerHello,
   WorkerMessage,
 } from '../../protocol/worker-messages.js';
 import type { ExecQueue } from '../dispatch/exec-queue.js';
+import type { QueueName } from '../dispatch/job-queues.js';
 import type { Lease } from '../dispatch/lease.js';
 import type { HeartbeatSession } from './heartbeat-session.js';
+import { SessionRunner } from './session-runner.js';
 
 export type WorkerPort = Pick<PeerPort<ToWorker>, 'access' | 'creditMax' | 'offer' | 'endSlowReader'>;
 
@@ -80,6 +83,8 @@ export class WorkerSession {
   /** Its index among the sessions with credit, or -1. */
   creditIndex = -1;
   private readonly creditMax: number;
+  /** By `group/exec`; one runner may serve several. */
+  private readonly runners = new Map<string, SessionRunner>();
   private readonly port: WorkerPort;
   private readonly execs: ReadonlySet<string>;
   private readonly patterns: readonly string[];
@@ -108,6 +113,10 @@ export class WorkerSession {
     this.creditMax = port.creditMax ?? Number.POSITIVE_INFINITY;
     this.execs = new Set(hello.execs);
     this.patterns = hello.patterns;
+    for (const offer of hello.runners ?? []) {
+      const runner = new SessionRunner(offer);
+      for (const exec of offer.execs) this.runners.set(exec, runner);
+    }
   }
 
   get open(): boolean {
@@ -167,24 +176,72 @@ export class WorkerSession {
     return this.leases.length + this.uncommitted;
   }
 
+  /** Whether it could take a job of this queue and size, beside its credit. */
+  takes(queue: ExecQueue, bytes: number): boolean {
+    return this.serves(queue) && this.fits(bytes) && (this.runners.size === 0 || this.hasRunner(queue));
+  }
+
+  /** Credit is spent for a job of this queue and size. */
+  spend(queue: ExecQueue, bytes: number): void {
+    this.spent += 1;
+    this.spentBytes += bytes;
+    if (this.runners.size === 0) return;
+    const runner = this.runnerOf(queue);
+    if (runner !== undefined) runner.spent += 1;
+  }
+
+  /** It comes back: the worker has not used it, and will not. */
+  unspend(job: QueueName, bytes: number): void {
+    this.spent -= 1;
+    this.spentBytes -= bytes;
+    const runner = this.runnerOf(job);
+    if (runner !== undefined) runner.spent -= 1;
+  }
+
+  /** The warm runner of the jobs of a queue. */
+  runnerOf({ group, exec }: QueueName): SessionRunner | undefined {
+    return this.runners.get(`${group}/${exec}`);
+  }
+
+  /** Warm runners, as of their latest report. */
+  get runnerUses(): readonly RunnerUse[] {
+    return Array.from(new Set(this.runners.values()), ({ use }) => use);
+  }
+
+  /** False: a total that no worker grants. */
+  runnersReported(uses: readonly RunnerUse[]): boolean {
+    const known = new Map(Array.from(this.runners.values(), (runner) => [runner.use.runner, runner]));
+    return uses.every((use) => known.get(use.runner)?.reported(use) ?? true);
+  }
+
+  private hasRunner(queue: ExecQueue): boolean {
+    return this.runnerOf(queue)?.isFree ?? true;
+  }
+
   /** A job larger than the whole allowance still runs, alone. */
-  fits(bytes: number): boolean {
+  private fits(bytes: number): boolean {
     return bytes <= this.grantedBytes - this.spentBytes || this.jobsInHand === 0;
   }
 
-  serves(queue: ExecQueue): boolean {
+  private serves(queue: ExecQueue): boolean {
     let serves = this.servedQueues.get(queue);
     if (serves === undefined) {
-      const { exec, group } = queue;
-      const subject = `job.assign.${group}.${subjectTokenOf(this.worker)}`;
-      // A worker that names the group of an exec has code for that group alone; otherwise rules about groups
-      // would be void.
-      serves = this.execs.has(`${group}/${exec}`) || this.execs.has(exec);
-      serves &&= this.patterns.some((pattern) => matchesSubject(pattern, subject));
-      serves &&= this.port.access?.permits('work', subject) ?? true;
+      serves = this.servesJob(queue);
       this.servedQueues.set(queue, serves);
     }
     return serves;
+  }
+
+  /** The same without a queue, and each time anew. */
+  servesJob({ exec, group }: QueueName): boolean {
+    const subject = `job.assign.${group}.${subjectTokenOf(this.worker)}`;
+    // A worker that names the group of an exec has code for that group alone; otherwise rules about groups
+    // would be void.
+    return (
+      (this.execs.has(`${group}/${exec}`) || this.execs.has(exec)) &&
+      this.patterns.some((pattern) => matchesSubject(pattern, subject)) &&
+      (this.port.access?.permits('work', subject) ?? true)
+    );
   }
 
   /** Smaller is better: the share of slots in use, the processor, the lag of its event loop. */

@@ -1,7 +1,14 @@
 import { boundedFailure } from '../../job/job-failure.js';
 import type { JobFailure } from '../../jobs-error.js';
-import { JobSchemaError, NonRetryableError, NotStreamingError } from '../../jobs-error.js';
+import {
+  JobSchemaError,
+  NonRetryableError,
+  NotStreamingError,
+  RunnerLoadError,
+  RunnerWaitError,
+} from '../../jobs-error.js';
 import type { AttemptEnd } from '../../protocol/worker-messages.js';
+import type { RunnerFailure } from '../runners/runner-port.js';
 import type { Attempt } from './attempt.js';
 
 /**
@@ -35,6 +42,26 @@ export function failed(
 /** Returned to the queue; it counts as no attempt. */
 export function released(attempt: Attempt): AttemptEnd {
   return { outcome: 'released', job: attempt.job, attempt: attempt.number };
+}
+
+/** Its warm runner could not be loaded. */
+export function runnerFailed(
+  attempt: Attempt,
+  runner: string,
+  { failure, isFinal: ends }: RunnerFailure,
+): AttemptEnd {
+  const error = new RunnerLoadError(runner, failure.message);
+  return failed(attempt, ends ? 'final' : 'failed', { ...failureOf(error), cause: failure });
+}
+
+export function runnerWaitExceeded(attempt: Attempt, runner: string): AttemptEnd {
+  return failed(attempt, 'timed-out', failureOf(new RunnerWaitError(runner, attempt.runMs)));
+}
+
+/** Whether the instance that it held may be damaged: after an error or a time limit, not after a cancel. */
+export function isRunnerSuspect({ aborted }: Attempt, end?: AttemptEnd): boolean {
+  if (aborted !== undefined) return aborted === 'run-time' || aborted === 'silence';
+  return end?.outcome === 'failed' || end?.outcome === 'timed-out';
 }
 
 export function noHandler(attempt: Attempt): AttemptEnd {

@@ -10,6 +10,8 @@ import type { Attempt } from './attempt.js';
 export class LazyAttemptContext implements AttemptContext {
   /** Set before the handler is called. */
   loaded: unknown = undefined;
+  /** It is the value of a warm runner. */
+  hasInstance = false;
   private readonly tag: string;
   private readonly current: Attempt;
   private readonly job: JobDefinition;
@@ -19,6 +21,11 @@ export class LazyAttemptContext implements AttemptContext {
     this.tag = tag;
     this.current = current;
     this.job = job;
+  }
+
+  useInstance(loaded: unknown): void {
+    this.loaded = loaded;
+    this.hasInstance = true;
   }
 
   get jobId(): string {

@@ -46,7 +46,7 @@ function callHandler(attempt: Attempt, handled: HandledJob, context: LazyAttempt
   if (attempt.stream !== undefined && job.chunk === undefined) throw new NotStreamingError(job.exec);
   const value = payloadValue(attempt.takePayload());
   const input = validateBySchema(job.exec, 'input', job.input, value);
-  if (handled.load !== undefined) return callLoaded(attempt, handled, context, input);
+  if (handled.load !== undefined && !context.hasInstance) return callLoaded(attempt, handled, context, input);
   return input instanceof Promise
     ? input.then((checked) => callRun(attempt, handled, context, checked))
     : callRun(attempt, handled, context, input);

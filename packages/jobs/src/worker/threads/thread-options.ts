@@ -1,7 +1,9 @@
 import type { ResourceLimits } from 'node:worker_threads';
 import { type Host, OptionError } from '@troupe/core';
-import { number, type OptionRule, object, options, wholeNumber } from '@troupe/core/option-check';
-import type { HandledJob } from '../handler.js';
+import { listOf, number, type OptionRule, object, options, wholeNumber } from '@troupe/core/option-check';
+import { checkOptions } from '../../option-check.js';
+import { type HandledJob, handledJob } from '../handler.js';
+import { planRunners } from '../runners/runner-plan.js';
 import { NodeHandlerThreads } from './node-handler-threads.js';
 import { isProgramEntry } from './node-program-entry.js';
 
@@ -42,11 +44,28 @@ export interface GivenHandlers {
 
 /** The same, sorted: values that run inline, or a module for threads. */
 export interface HandlerPlacement {
-  readonly handlers: readonly HandledJob[];
+  readonly handlers: CurrentHandlers;
   readonly threads: NodeHandlerThreads | undefined;
 }
 
+/** The handlers of a worker: those of each incarnation, until others replace them. */
+export interface CurrentHandlers {
+  current: readonly HandledJob[];
+}
+
 const GRACE_MS = 1_000;
+const REPLACE_RULES = { handlers: listOf(handledJob) };
+
+/** Other handlers for a worker that runs; refused as a whole if they do not fit each other. */
+export function replaceHandlers({ handlers, threads }: HandlerPlacement, next: readonly HandledJob[]): void {
+  if (threads !== undefined) {
+    const remedy = 'handlers on threads come from a module: start another worker with it, and drain this one';
+    throw new OptionError('replaceHandlers.handlers', next, remedy);
+  }
+  checkOptions('replaceHandlers', { handlers: next }, REPLACE_RULES);
+  planRunners(next);
+  handlers.current = next;
+}
 
 export function placeHandlers(
   call: string,
@@ -61,9 +80,12 @@ export function placeHandlers(
     const given: HandlerThreadOptions = typeof threads === 'number' ? { count: threads } : threads;
     const { count: threadCount, graceMs = GRACE_MS, resourceLimits } = given;
     const setup = { worker, module: handlers, count: threadCount, graceMs, resourceLimits, host };
-    return { handlers: [], threads: new NodeHandlerThreads(setup) };
+    return { handlers: { current: [] }, threads: new NodeHandlerThreads(setup) };
   }
-  if (threads === undefined) return { handlers, threads: undefined };
+  if (threads === undefined) {
+    planRunners(handlers); // handlers that cannot share a runner are refused here
+    return { handlers: { current: handlers }, threads: undefined };
+  }
   const remedy = 'with threads it is the module that exports them, new URL(…, import.meta.url)';
   throw new OptionError(`${call}.handlers`, handlers, `${remedy}: a function cannot go to a thread`);
 }
