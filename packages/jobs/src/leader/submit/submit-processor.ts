@@ -1,4 +1,5 @@
 // Hot path: `submit` and `enqueued` run once per job.
+import { neededFeature } from '../../job/job-policy.js';
 import { payloadHash } from '../../job/payload.js';
 import type { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import { windowKey } from '../../ledger/key-window.js';
@@ -19,8 +20,6 @@ import type { IdentityLoad, UncommittedJobs } from './uncommitted-jobs.js';
  * The answers to a submit, kept as the tag of its record: a receipt once it is durable, and perhaps the
  * outcome later.
  */
-const PLAIN_JOB = { isStream: false };
-const STREAM = { isStream: true };
 const RECEIPT_ONLY = 0;
 const RECEIPT_THEN_OUTCOME = 1;
 
@@ -120,8 +119,7 @@ export class SubmitProcessor {
     seq: number,
   ): void {
     const { numbering, client } = session;
-    const kind = policy.streaming === undefined ? PLAIN_JOB : STREAM;
-    this.uncommitted.add(submission.payload.length, numbering, seq, kind);
+    this.uncommitted.add(submission.payload.length, numbering, seq, neededFeature(policy));
     if (submission.dueAt === 0) this.context.queues.enqueue(submission.job, policy, client);
   }
 
