@@ -121,7 +121,7 @@ export class Leader implements LeaderContext {
     this.uncommitted = new UncommittedJobs(setup.ledger.nextJob);
     this.journalWriter = new JournalWriter(
       setup.effects,
-      setup.lsn,
+      { lsn: setup.lsn, codec: setup.journal.codec },
       (batch, firstLsn) => this.durable(batch, firstLsn),
       (error) => this.fail(error),
     );

@@ -1,5 +1,5 @@
 import { type ActorRef, type ActorSystem, type AnyRef, type Host, nodeHost, type Ref } from '@troupe/core';
-import { type DialerEvent, formatAddress, type MakeSession, nodeNet, TcpDialer } from '@troupe/transport';
+import { type DialerEvent, formatAddresses, type MakeSession, nodeNet, TcpDialer } from '@troupe/transport';
 import type { StoredPayload } from '../job/stored-payload.js';
 import { LeaderRefusedError, SessionRefusedError } from '../jobs-error.js';
 import type { ToClient } from '../protocol/client-messages.js';
@@ -158,7 +158,7 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
     this.error = undefined;
     this.errorsInRow = error === undefined ? 0 : this.errorsInRow + 1;
     if (error === undefined || this.errorsInRow < ERRORS_IN_ROW_MAX || this.isClosed) return;
-    const address = formatAddress(this.options.address);
+    const address = formatAddresses(this.options.address);
     this.refuse(new LeaderRefusedError(address, error.name, error.message));
   }
 
@@ -178,7 +178,9 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
   private onEvent(event: DialerEvent): void {
     if (event.kind !== 'dialing') this.last = event;
     if (event.kind === 'lost' && !this.isClosed) {
-      const error = hopeless(this.options.address, event.reason);
+      const { address } = this.options;
+      // Of several leaders another one may take this peer.
+      const error = 'length' in address ? undefined : hopeless(address, event.reason);
       if (error !== undefined) this.settle?.(error);
     }
     this.options.onEvent?.(event);

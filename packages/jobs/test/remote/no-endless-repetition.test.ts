@@ -1,5 +1,5 @@
 // A leader that cannot read the messages of this version, as a later or an earlier one may.
-import { connectClient, defineJob, handle, type JobsError, startLeader, startWorker } from '@troupe/jobs';
+import { defineJob, handle, type JobsError } from '@troupe/jobs';
 import {
   type Connection,
   Listener,
@@ -14,6 +14,7 @@ import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { encodeToClient } from '#src/wire/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { encodeToWorker } from '#src/wire/worker-codec.js';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 

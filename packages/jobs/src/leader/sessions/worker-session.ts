@@ -156,7 +156,7 @@ export class WorkerSession {
     this.runTimeEstimate.add(ends.length - streams, runMs);
   }
 
-  /** It has named the feature, and one of its slots is free: a job with a feature does not wait in its queue. */
+  /** It has named the feature, and one of its slots is free: such a job does not wait in its queue. */
   canBegin(feature: JobFeature): boolean {
     return this.features.has(feature) && this.spent - this.returned < this.slots;
   }

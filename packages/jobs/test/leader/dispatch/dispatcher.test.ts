@@ -53,7 +53,8 @@ dispatchers('a job that streams or is fed waits for a worker that has named the 
   // A worker is chosen before the record of the job is durable.
   other.submit('fed again');
   assert.equal(payloads(), [[], ['stream'], ['fed', 'fed again']]);
-  for (const text of ['a', 'b', 'c']) harness.client('eve', 't3').submit(text);
+  const plain = harness.client('eve', 't3');
+  for (const text of ['a', 'b', 'c']) plain.submit(text);
   assert.is(older.assigned().length, 2);
 });
 
