@@ -1,13 +1,7 @@
-import {
-  connectClient,
-  defineJob,
-  handle,
-  type StreamRefusedError,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { defineJob, handle, type StreamRefusedError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { aNumber, anything, aString, schema } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 import { all, errorOf, fatal, inOneProcess, overTcp, type Place } from './stream-world.js';
