@@ -116,7 +116,8 @@ export type LeaderTable =
   | 'producers'
   | 'policies'
   | 'results'
-  | 'resultBytes';
+  | 'resultBytes'
+  | 'spillBytes';
 
 export interface TableUse {
   /** How much of it is used. */
@@ -130,7 +131,7 @@ export interface QuotaUse extends TableUse {
   /** The identity. */
   readonly identity: string;
   /** The table. */
-  readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes'>;
+  readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes' | 'spillBytes'>;
 }
 
 /** A limit that is reached, or another reason why submits are refused. */

@@ -39,6 +39,7 @@ export class AdminApi {
     | 'markDirty'
     | 'queues'
     | 'recordTime'
+    | 'spillBytes'
     | 'stage'
     | 'whenApplied'
   >;
