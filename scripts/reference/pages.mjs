@@ -442,6 +442,20 @@ export const pages = [
     ],
   },
   {
+    name: 'postgres',
+    title: 'PostgreSQL',
+    about: '`@troupe/postgres`: the log of a leader in PostgreSQL',
+    entries: ['packages/postgres/src/index.ts'],
+    guides: ['postgresql'],
+    sources: ['packages/postgres/src'],
+    parts: [
+      { kind: 'functions', title: 'Functions', names: ['postgresJournal', 'submitIn'] },
+      { kind: 'options', type: 'PostgresJournalOptions' },
+      { kind: 'options', type: 'SubmitInOptions' },
+      { kind: 'options', type: 'OutboxRelayOptions' },
+    ],
+  },
+  {
     name: 'dashboard',
     title: 'Dashboard',
     about: '`@troupe/dashboard`: jobs over HTTP',

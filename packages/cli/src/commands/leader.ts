@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { Host } from '@troupe/core';
 import { type DashboardServer, type ServeOptions, serveDashboard } from '@troupe/dashboard';
 import {
@@ -7,8 +8,10 @@ import {
   type JobsEvent,
   jobId,
   type LeaderServer,
+  type OpenJournal,
   startLeader,
 } from '@troupe/jobs';
+import { OutboxRelay, postgresJournal } from '@troupe/postgres';
 import {
   type Address,
   type DialerAuth,
@@ -41,6 +44,9 @@ import { type CommandContext, type JsonFlag, printResult, subcommand } from '../
 import { type HttpFlags, httpOptions, withHttpOptions } from './dashboard.js';
 
 interface Flags extends JsonFlag, HttpFlags {
+  readonly postgres?: string;
+  readonly schema: string;
+  readonly outbox?: string;
   readonly http?: number;
   readonly httpKey?: string;
   readonly port: number;
@@ -75,11 +81,17 @@ export function addLeader(program: Command, context: CommandContext): void {
   );
   withHttpOptions(command)
     .option('--http <port>', 'serve jobs over HTTP too, on this port; 7420 is usual', wholeNumber(0, 65_535))
-    .option('--http-key <file>', 'key file by which the HTTP side is a client of this leader')
+    .option('--http-key <file>', 'key file by which the HTTP side and the outbox are clients of this leader')
     .option('-p, --port <n>', 'port; 0 picks a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--socket <path>', 'listen on a Unix socket instead', socketPath)
     .requiredOption('-d, --dir <folder>', 'folder of the log; made if it is not there', './state')
+    .option(
+      '--postgres <url>',
+      'keep the log in PostgreSQL instead; follows as a standby while another leads',
+    )
+    .option('--schema <name>', 'schema of its tables there', 'troupe')
+    .option('--outbox <url>', 'take jobs that transactions of this database have submitted')
     .option('-c, --config <file>', 'JSON with options of startLeader; flags win over it')
     .option('-k, --key <file>', 'a key file peers may prove; may be given several times', repeatable)
     .option('--tls-cert <file>', 'certificate')
@@ -185,18 +197,29 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
   const address = formatAddress(leader.address);
   // Before `ready` is printed: a signal after that line ends the process in order.
   const signalled = untilSignal();
-  printResult(context, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
-    `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
-  ]);
+  printResult(
+    context,
+    flags,
+    { kind: 'ready', address, ...(flags.postgres === undefined ? { dir: flags.dir } : {}), counts },
+    [
+      `leader ready on ${address}, ${placeOf(flags)}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
+    ],
+  );
   printTree(terminal, flags, leader);
   const gateway = await openGateway(context, flags, leader, http);
+  const relay = await openRelay(context, flags, leader);
   onReload(() => void reload(context, flags, leader));
   const signal = await signalled;
   printTree(terminal, flags, leader);
   if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
+  await relay?.close();
   await gateway?.close();
   await leader.close({ withinMs: flags.drainWithin });
   printResult(context, flags, { kind: 'stopped' }, ['leader stopped']);
+}
+
+function placeOf({ dir, postgres, schema }: Flags): string {
+  return postgres === undefined ? `folder ${dir}` : `schema ${schema} of PostgreSQL`;
 }
 
 /** The HTTP side of a leader. It is a client of it, with a key of its own where the leader has keys. */
@@ -227,6 +250,28 @@ class LeaderGateway {
     await this.server.close();
     this.client.close();
   }
+}
+
+/** Jobs of the outbox come to the leader through a client of its own. */
+async function openRelay(
+  { terminal }: CommandContext,
+  flags: Flags,
+  leader: LeaderServer,
+): Promise<{ close(): Promise<void> } | undefined> {
+  const url = flags.outbox ?? flags.postgres;
+  if (url === undefined) return undefined;
+  const { schema, httpKey } = flags;
+  const auth = httpKey === undefined ? {} : { auth: keyAuthOf(httpKey) };
+  const client = await connectClient({ address: leader.address, name: 'outbox', host: silentHost, ...auth });
+  const onRefused = ({ key, exec }: { key: string; exec: string }, error: Error): void =>
+    terminal.err(escapeControlCharacters(`leader: outbox row ${key} of ${exec}: ${error.message}`));
+  const relay = await OutboxRelay.start({ url, schema, client, onRefused });
+  return {
+    async close() {
+      await relay.close();
+      client.close();
+    },
+  };
 }
 
 type GatewayOptions = Omit<ServeOptions, 'client'> & { readonly auth?: DialerAuth | undefined };
@@ -297,10 +342,11 @@ function open(
   const { terminal } = context;
   const tls = tlsOf(flags, terminal);
   const auth = authOf(flags);
+  const journal = postgresOf(context, flags, start);
   return startLeader({
     ...start,
     host,
-    dir: flags.dir,
+    ...(journal === undefined ? { dir: flags.dir } : { journal }),
     ...(auth === undefined ? {} : { auth }),
     ...(tls === undefined ? {} : { tls }),
     ...(flags.verbose === true ? { observe: (event) => printJobEvent(terminal, event, idOf) } : {}),
@@ -311,6 +357,28 @@ function open(
     },
     // Nothing is acknowledged before it is durable, so ending the process loses nothing.
     onFatal: (error) => process.exit(printCrash(terminal, 'leader', error)),
+  });
+}
+
+/** The journal of `--postgres`. The leader listens only when it leads. */
+function postgresOf(
+  context: CommandContext,
+  flags: Flags,
+  { address }: StartOptions,
+): OpenJournal | undefined {
+  const { postgres: url, schema } = flags;
+  if (url === undefined) return undefined;
+  const where = address === undefined ? 'leader' : formatAddress(address);
+  return postgresJournal({
+    url,
+    schema,
+    leader: `${hostname()}:${process.pid}`,
+    addresses: [where],
+    standby: true,
+    onStandby: ({ leader, addresses }) =>
+      printResult(context, flags, { kind: 'standby', leader, addresses }, [
+        `leader standing by for ${leader} at ${addresses}`,
+      ]),
   });
 }
 

@@ -15,8 +15,8 @@ export interface WatchLimits {
 
 /**
  * Watches another thread by its notes. It is blocked while it does not look for records, unless it sleeps
- * with nothing begun: a thread that runs one handler for minutes works, and is only reported. It is ended at the
- * limit of that handler, or of the program.
+ * with nothing begun. A thread that runs one handler for minutes works, and is only reported; it is ended at
+ * the limit of that handler, or of the program.
  */
 export class ThreadWatch {
   private readonly notes: ThreadNotes;

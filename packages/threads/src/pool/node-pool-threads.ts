@@ -22,7 +22,7 @@ export const nodePoolPorts: PoolPorts = {
   host: nodeHost,
   parallelism: availableParallelism(),
   openThreads: (settings, reports) => new NodePoolThreads(settings, reports),
-  importModule: (url) => import(url) as Promise<Readonly<Record<string, unknown>>>, // a module namespace
+  importModule: (url) => import(/* webpackIgnore: true */ url) as Promise<Readonly<Record<string, unknown>>>, // a module namespace
 };
 
 class NodePoolThreads implements ExecutorThreads {
@@ -183,8 +183,10 @@ class NodePoolThreads implements ExecutorThreads {
   }
 }
 
-/** The literal form of the URL is what bundlers look for. */
 function bootModule(thread: string): URL {
-  const beside = new URL('./node-pool-thread-main.js', import.meta.url);
-  return findBootModule(thread, { beside, entry: '@troupe/threads/pool-thread' });
+  return findBootModule(thread, {
+    path: './node-pool-thread-main.js',
+    from: import.meta.url,
+    entry: '@troupe/threads/pool-thread',
+  });
 }
