@@ -90,6 +90,7 @@ export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
 export type {
   FeedView,
+  JobProgress,
   JobView,
   LeaderOverview,
   LeaderTable,
