@@ -14,6 +14,8 @@ export type {
   EmbeddedWorkerOptions,
 } from './embedded/embedded-jobs.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded-jobs.js';
+export { type DumpedDamage, dumpLedger, type LedgerDumpOptions } from './folder/dump-ledger.js';
+export { type LedgerLoadOptions, type LoadedLedger, loadLedger } from './folder/load-ledger.js';
 export type {
   ChunkSchema,
   Collect,
@@ -68,6 +70,7 @@ export {
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerLineError,
   LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
@@ -88,6 +91,7 @@ export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.j
 export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
 export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
+export type { LedgerLine } from './ledger/lines/line-field.js';
 export type {
   FeedView,
   JobProgress,

@@ -160,6 +160,7 @@ export class Client implements JobOperations, AsyncDisposable {
       item.trace = trace;
       items.push(item);
     }
+    this.encoder.mustFitRecord(items);
     return items;
   }
 

@@ -37,8 +37,8 @@ export interface JobOptions<
         /** Bytes of the encoded output. More is a final failure. Default 1 MiB. */
         readonly outputBytes?: number | undefined;
         /**
-         * Silence of a generator: before its first chunk, and between two. Time that it waits for a reader
-         * does not count. Default: none.
+         * Silence of a generator: before its first chunk, and between two. Time that it waits for a reader or
+         * for its feed does not count. Default: none.
          */
         readonly silenceMs?: number | undefined;
         /**

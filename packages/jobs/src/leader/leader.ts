@@ -1,5 +1,6 @@
 import type { LogCondition } from '@troupe/wal';
 import { Ring } from '../collections/ring.js';
+import { RECORD_BYTES_MAX } from '../job/job-policy.js';
 import type { PayloadStore } from '../job/payload-store.js';
 import { JournalDeposedError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
@@ -23,8 +24,9 @@ import { FeedTable } from './feeds/feed-table.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-context.js';
 import type { LeaderEffects } from './leader-effects.js';
-import { type LeaderLimits, type LeaderTimes, RECORD_BYTES_MAX } from './options/leader-limits.js';
+import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import { ProgressTable } from './progress/progress-table.js';
+
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { MessageSlices } from './sessions/message-slices.js';
@@ -121,7 +123,7 @@ export class Leader implements LeaderContext {
     this.uncommitted = new UncommittedJobs(setup.ledger.nextJob);
     this.journalWriter = new JournalWriter(
       setup.effects,
-      setup.lsn,
+      { lsn: setup.lsn, codec: setup.journal.codec },
       (batch, firstLsn) => this.durable(batch, firstLsn),
       (error) => this.fail(error),
     );

@@ -1,15 +1,15 @@
 import type { DurableWrite } from '@troupe/wal';
-import { ByteWriter } from '../bytes/byte-writer.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
 import type { Journal, JournalOwner, OpenJournal } from '../journal/journal.js';
-import { decodeRecords, encodeRecord } from '../ledger/codec/ledger-record-codec.js';
+import { decodeRecords } from '../ledger/codec/ledger-record-codec.js';
 import { loadChunk } from '../ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '../ledger/ledger.js';
 import { LEDGER_FORMAT } from '../ledger/ledger-format.js';
 import type { LedgerLimits } from '../ledger/ledger-limits.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
 import { type Defaulted, withDefaults } from '../option-check.js';
+import { RecordBatch } from './commit/record-batch.js';
 import type { JobsObserver } from './jobs-event.js';
 import { Leader } from './leader.js';
 import type { LeaderState } from './leader-context.js';
@@ -88,15 +88,15 @@ export function openLeader(
       }
       const records = startRecords(ledger, limits, clock);
       if (records.length === 0) return start(journal);
-      const out = new ByteWriter(256);
-      for (const record of records) encodeRecord(record, out);
+      const batch = new RecordBatch(journal.codec);
+      for (const record of records) batch.add(record, 0, undefined, 0);
       const durable = ({ error: failed, firstLsn }: DurableWrite): void => {
         if (failed !== null) return done(failed);
         for (const record of records) ledger.apply(record);
-        lastLsn = firstLsn;
+        lastLsn = firstLsn + batch.entryCount - 1;
         start(journal);
       };
-      journal.append([out.take()], undefined, { tell: { durable } });
+      journal.append(batch.entries(), undefined, { tell: { durable } });
     },
     options.owner,
   );

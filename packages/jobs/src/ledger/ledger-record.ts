@@ -157,6 +157,15 @@ export interface TickRecord {
   readonly at: number;
 }
 
+/**
+ * A chunk of a snapshot as a record, before all others: the beginning of a folder that was made of lines.
+ */
+export interface StateRecord {
+  readonly type: 'state';
+  readonly at: number;
+  readonly chunk: Uint8Array;
+}
+
 /** Items that a client has fed to a job, with consecutive numbers of that client. */
 export interface FeedRecord {
   readonly type: 'feed';
@@ -201,6 +210,7 @@ export type LedgerRecord =
   | CancelRecord
   | RedriveRecord
   | PurgeRecord
+  | StateRecord
   | TickRecord
   | FeedRecord
   | FeedEndRecord

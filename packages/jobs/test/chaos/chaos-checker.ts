@@ -53,8 +53,8 @@ async function jobsInLog(dir: string): Promise<Map<string, LoggedJob>> {
   let tag = '';
   const of = (job: number): LoggedJob | undefined => jobs.get(`${tag}-${job.toString(36)}`);
   await dumpWal(dir, (entry) => {
-    if (entry.kind !== 'record' || entry.base64 === undefined) return;
-    decodeRecords(Buffer.from(entry.base64, 'base64'), (record) => {
+    if (entry.kind !== 'record') return;
+    decodeRecords(entry.payload, (record) => {
       if (record.type === 'genesis') tag = record.tag;
       else if (record.type === 'enqueue') {
         const input = JSON.parse(payloadText(record.payload)) as string;

@@ -16,6 +16,7 @@ import type { WorkerSession } from '#src/leader/sessions/worker-session.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
+import { JOB_FEATURES } from '#src/protocol/job-protocol.js';
 import type { PeerAccess } from '#src/protocol/leader-interface.js';
 import type {
   Assignment,
@@ -291,6 +292,8 @@ interface FakeWorkerOptions {
   readonly heartbeatToken?: string;
   readonly creditMax?: number;
   readonly access?: PeerAccess;
+  /** Default: those of this version. */
+  readonly features?: readonly string[];
 }
 
 /** One worker session, driven by the test. */
@@ -306,6 +309,7 @@ export class FakeWorker {
 
   constructor(harness: LeaderHarness, options: FakeWorkerOptions) {
     const { name, incarnation, slots, execs, patterns, held, heartbeatToken = '' } = options;
+    const { features = JOB_FEATURES } = options;
     this.harness = harness;
     this.granted = slots - held.length;
     this.session = harness.leader.openWorker(
@@ -317,6 +321,7 @@ export class FakeWorker {
         patterns,
         held,
         heartbeatToken,
+        features,
         credit: { jobs: this.granted, bytes: 1_000_000 },
       },
       {

@@ -54,6 +54,8 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, random: read
   }
   if (type < 0.65 && dead !== undefined)
     return { type: detail < 0.5 ? 'redrive' : 'purge', at, jobs: [dead.no] };
+  const live = running ?? queued;
+  if (type < 0.72 && live !== undefined) return feedRecord(ledger, at, live.no, detail);
   if (running === undefined) return { type: 'tick', at };
   const { no: job, attempt } = running;
   if (type < 0.8)
@@ -71,6 +73,18 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, random: read
   const types = ['retry', 'timeout_requeue', 'worker_down_requeue', 'release'] as const;
   const requeue = types[Math.floor(which * types.length)] ?? 'retry';
   return { type: requeue, at, job, attempt, dueAt: detail < 0.3 ? 0 : at + 100, failure, ...streamed };
+}
+
+/** Items of two feeders, some of them repeated or ahead; ends and drops. */
+function feedRecord(ledger: Ledger, at: number, job: number, detail: number): LedgerRecord {
+  const feed = ledger.feeds.get(job);
+  if (detail < 0.05) return { type: 'feed_end', at, job };
+  if (detail < 0.15 && feed !== undefined) return { type: 'feed_drop', at, job, below: feed.base + 1 };
+  const feeder = detail < 0.5 ? 'ann t1' : 'bob t2';
+  const next = feed?.feeders.get(feeder) ?? 0;
+  const first = Math.max(0, next - 1 + Math.floor(detail * 3));
+  const items = ['1', '"two"', 'x'.repeat(Math.floor(detail * 100))].slice(0, Math.floor(detail * 4));
+  return { type: 'feed', at, job, feeder, first, items, final: detail > 0.95 };
 }
 
 function enqueue(ledger: Ledger, at: number, seq: number, detail: number): LedgerRecord {

@@ -4,6 +4,7 @@ import { type DialerAuth, IdentityStore } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { connectClient, startLeader, startWorker } from '../checked-processes.js';
+import { aString } from '../plain-schema.js';
 import { Echo, Fail, sampleHandlers } from '../remote/sample-jobs.js';
 import { tempFolder } from '../temp-folder.js';
 
@@ -19,6 +20,7 @@ const identities = new IdentityStore([
   { name: 'crew', keys: [{ id: 'k-crew', key: keyOf('d') }], work: ['job.assign.sample.*'] },
   { name: 'all', keys: [{ id: 'k-all', key: keyOf('9') }], work: ['>'] },
   { name: 'idle', keys: [{ id: 'k-idle', key: keyOf('e') }], work: ['job.assign.other.*'] },
+  { name: 'feeder', keys: [{ id: 'k-feeder', key: keyOf('8') }], feed: ['job.feed.sample'] },
   { name: 'ops', keys: [{ id: 'k-ops', key: keyOf('f') }], observe: ['>'], cancel: ['>'], admin: ['>'] },
 ]);
 
@@ -55,6 +57,37 @@ access('an address without a leader is ERR_LEADER_UNREACHABLE with the last atte
   );
   assert.is((error as JobsError).code, 'ERR_LEADER_UNREACHABLE');
   assert.match(error?.message ?? '', /127\.0\.0\.1:1: no session within 200 ms \(.*ECONNREFUSED/);
+});
+
+access('a job is fed by its own identity, and by one with the rule; another is forbidden to', async () => {
+  await using folder = await tempFolder();
+  await using leader = await guarded(folder.path);
+  const { address } = leader;
+  const Fed = defineJob('sample.fed', { input: aString, output: aString, chunk: aString, feed: aString });
+  const handlers = [
+    handle(Fed, async function* (_input, { feed }) {
+      for await (const item of feed) yield item;
+    }),
+  ];
+  const heartbeatThread = false;
+  await using _worker = await startWorker({
+    address,
+    name: 'w',
+    auth: authOf('k-crew', 'd'),
+    handlers,
+    heartbeatThread,
+  });
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
+  await using annToo = await connectClient({ address, auth: authOf('k-ann', 'a'), name: 'another' });
+  await using eve = await connectClient({ address, auth: authOf('k-eve', 'c') });
+  await using feeder = await connectClient({ address, auth: authOf('k-feeder', '8') });
+  const job = await ann.submit(Fed, '', { streaming: true });
+  assert.is(await codeOf(eve.open(Fed, job.id).feed('no')), 'ERR_FORBIDDEN');
+  assert.is(await codeOf(eve.open(Fed, job.id).ready), 'ERR_FORBIDDEN');
+  await job.feed('a');
+  await annToo.open(Fed, job.id).feed('b');
+  await feeder.open(Fed, job.id).feed('c', { final: true });
+  assert.is(await job.result(), 'abc');
 });
 
 // Identity belongs to the connection; the claims of a peer do not count.

@@ -202,6 +202,7 @@ export class RecordModel {
       case 'policy_drop':
       case 'producer_drop':
       case 'limits':
+      case 'state':
       case 'tick':
         return;
       default:

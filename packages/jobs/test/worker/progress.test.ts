@@ -1,10 +1,11 @@
-import { connectClient, defineJob, handle, type JobHandle, startLeader, startWorker } from '@troupe/jobs';
+import { defineJob, handle, type JobHandle } from '@troupe/jobs';
 import { testJobs } from '@troupe/jobs/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { AttemptProgress } from '#src/protocol/progress-messages.js';
 import { Attempt } from '#src/worker/attempt/attempt.js';
 import { ProgressOutbox } from '#src/worker/progress/progress-outbox.js';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { ManualTime } from '../manual-time.js';
 import { aNumber, aString } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';

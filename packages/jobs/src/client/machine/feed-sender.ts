@@ -35,6 +35,8 @@ export class FeedSender {
   /** Drafts in the message under way. */
   private underWay = 0;
   private isAsking = false;
+  /** The leader has refused to open it: the next item asks again. */
+  private isHeldOff = false;
 
   constructor(feed: number, job: number) {
     this.feed = feed;
@@ -43,6 +45,7 @@ export class FeedSender {
 
   add(draft: FeedDraft): void {
     this.drafts.push({ ...draft, isSent: false });
+    this.isHeldOff = false;
   }
 
   /** A draft that was sent stays: it may be in the log already. */
@@ -59,7 +62,7 @@ export class FeedSender {
 
   /** The next message, unless one is under way or there is no room. */
   next(): ClientMessage | undefined {
-    if (this.isAsking) return undefined;
+    if (this.isAsking || this.isHeldOff) return undefined;
     const { feed, job, first } = this;
     const canFeed = this.isKnown && this.drafts.size > 0;
     if (this.isOpened && !(canFeed && this.window > 0)) return undefined;
@@ -82,6 +85,7 @@ export class FeedSender {
   }
 
   received(state: FeedState): Answered {
+    if (!this.isKnown && state.refusal !== undefined) return this.openRefused();
     const wasKnown = this.isKnown;
     this.isKnown = true;
     this.window = state.window;
@@ -97,8 +101,16 @@ export class FeedSender {
   rewind(): void {
     this.isAsking = false;
     this.isOpened = false;
+    this.isHeldOff = false;
     this.underWay = 0;
     this.window = FEED_MESSAGE_BYTES;
+  }
+
+  private openRefused(): Answered {
+    this.isAsking = false;
+    this.isOpened = false;
+    this.isHeldOff = true;
+    return { answered: [], refused: this.take(this.drafts.size) };
   }
 
   private acceptedBelow(accepted: number): FeedDraft[] {

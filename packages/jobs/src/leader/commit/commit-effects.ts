@@ -83,6 +83,7 @@ export class CommitEffects {
       case 'policy':
       case 'genesis':
       case 'limits':
+      case 'state':
       case 'tick':
       case 'feed_drop':
         return;

@@ -22,10 +22,6 @@ export class FedJob {
   readonly openedBy = new Set<OpenedFeed>();
   /** The handler has taken every item below this number. */
   taken = 0;
-  /** Lease time since when it runs and no client has its feed open. */
-  unopenedAt: number | undefined = undefined;
-  /** The record that ends its feed is staged. */
-  isEnding = false;
   /** The items below this number are to be dropped: the record is staged. */
   droppedTo = 0;
   /** The session whose worker has requested items; undefined: its handler has not begun. */

@@ -23,6 +23,8 @@ import {
   feedRefusal,
   itemsProblem,
 } from './feed-admission.js';
+import { FeedReports } from './feed-reports.js';
+import { UnopenedFeeds } from './unopened-feeds.js';
 
 /** Items of one feed that its handler has not taken; clients wait beyond it. */
 const FEED_WINDOW_BYTES = 1024 * 1024;
@@ -32,8 +34,15 @@ const OVERRUN_BYTES_MAX = 4 * FEED_WINDOW_BYTES;
 const DROP_BYTES = 64 * 1024;
 /** Feeds one session may have open. */
 const FEEDS_MAX = 4_096;
-const DEFAULT_GRACE_MS = 30_000;
 
+const UNKNOWN_STATE = {
+  accepted: 0,
+  taken: 0,
+  window: 0,
+  phase: 'waiting',
+  isEnded: false,
+  refusal: undefined,
+} as const;
 /** Of a job without one. */
 const NO_FEED = new StoredFeed();
 const TOO_MANY_OPEN = feedRefusal('ERR_QUEUE_FULL', `more than ${FEEDS_MAX} open feeds of one client`, 1_000);
@@ -58,12 +67,10 @@ export class FeedTable {
     | 'whenApplied'
   >;
   private readonly jobs = new Map<number, FedJob>();
-  /** Running jobs whose feed is open at no client. */
-  private readonly unopened = new Set<number>();
+  private readonly unopened: UnopenedFeeds;
+  private readonly reports: FeedReports;
   /** Jobs whose worker may get items. */
   private readonly unsent = new Set<number>();
-  /** Clients that do not know the state of a feed. */
-  private readonly unreported = new Set<OpenedFeed>();
 
   /** Jobs and feeders with a record that is not durable. */
   private readonly staged = new Set<string>();
@@ -71,11 +78,11 @@ export class FeedTable {
   private readonly newest = new Map<string, ClientSession>();
   /** The identities that uncommitted items count for. */
   private readonly owners = new WeakMap<FeedRecord, string>();
-  /** Answers that have not left, by the client's number of the feed. */
-  private readonly answers = new Map<ClientSession, Map<number, FeedState>>();
 
   constructor(context: FeedTable['context']) {
     this.context = context;
+    this.unopened = new UnopenedFeeds(context);
+    this.reports = new FeedReports(context, (opened) => this.stateOf(opened));
   }
 
   open(session: ClientSession, message: OpenFeed): void {
@@ -83,7 +90,7 @@ export class FeedTable {
     if (job === undefined) return this.refuse(session, message, refusal as FeedRefusal);
     const opened = this.openedBy(session, message);
     if (opened === undefined) return this.refuse(session, message, TOO_MANY_OPEN);
-    this.unreported.add(opened);
+    this.reports.changed(opened);
   }
 
   feed(session: ClientSession, message: FeedMessage): void {
@@ -103,7 +110,7 @@ export class FeedTable {
     const stored = this.context.ledger.feeds.get(job.no);
     // Before its end counts: the answer to the first of two equal messages may have been lost.
     if (stored?.has({ feeder, first, items, final }) === true) {
-      this.unreported.add(opened);
+      this.reports.changed(opened);
       return;
     }
     const problem = this.takeProblem(session, job, message, opened);
@@ -131,7 +138,7 @@ export class FeedTable {
 
   /** The record is applied: the feed has ended by its grace. */
   ended({ job }: FeedEndRecord): void {
-    this.unopened.delete(job);
+    this.unopened.remove(job);
     this.changed(job);
   }
 
@@ -139,11 +146,11 @@ export class FeedTable {
     const opened = session.feeds.get(number);
     if (opened === undefined) return;
     session.feeds.delete(number);
-    this.unreported.delete(opened);
+    this.reports.forget(opened);
     const fed = this.jobs.get(opened.job);
     if (fed === undefined) return;
     fed.openedBy.delete(opened);
-    if (fed.openedBy.size === 0) this.watch(opened.job, fed);
+    if (fed.openedBy.size === 0) this.unopen(opened.job);
   }
 
   sessionOpened(session: ClientSession): void {
@@ -152,7 +159,7 @@ export class FeedTable {
 
   sessionClosed(session: ClientSession): void {
     for (const number of [...session.feeds.keys()]) this.close(session, number);
-    this.answers.delete(session);
+    this.reports.sessionClosed(session);
     if (this.newest.get(feederOf(session)) === session) this.newest.delete(feederOf(session));
   }
 
@@ -162,12 +169,12 @@ export class FeedTable {
     const fed = this.fedJob(job.no);
     fed.restart();
     this.changed(job.no);
-    if (fed.openedBy.size === 0) this.watch(job.no, fed);
+    if (fed.openedBy.size === 0) this.unopened.add(job.no);
   }
 
   /** Runs since before the leader's restart. Its worker and its clients come back. */
   restored(job: LeaderJob): void {
-    if (isFed(job.policy)) this.watch(job.no, this.fedJob(job.no));
+    if (isFed(job.policy)) this.unopened.add(job.no);
   }
 
   /** The job has ended, and its record is durable. */
@@ -175,12 +182,11 @@ export class FeedTable {
     const fed = this.jobs.get(no);
     if (fed === undefined) return;
     for (const opened of fed.openedBy) {
-      this.unreported.delete(opened);
+      this.reports.forget(opened);
       opened.session.feeds.delete(opened.number);
-      this.answer(opened.session, this.stateOf(opened, fed, 'ended'));
+      this.reports.answer(opened.session, this.stateOf(opened));
     }
     this.jobs.delete(no);
-    this.unopened.delete(no);
     this.unsent.delete(no);
   }
 
@@ -202,54 +208,12 @@ export class FeedTable {
   flush(): void {
     for (const no of this.unsent) this.sendItems(no);
     this.unsent.clear();
-    this.flushAnswers();
-    this.flushStates();
-  }
-
-  private flushAnswers(): void {
-    for (const [session, answers] of this.answers) {
-      if (session.isFull) continue;
-      this.answers.delete(session);
-      this.write(session, [...answers.values()]);
-    }
-  }
-
-  private flushStates(): void {
-    const states = new Map<ClientSession, FeedState[]>();
-    for (const opened of this.unreported) {
-      const { session } = opened;
-      // The latest state counts: a client that reads slowly has one of each feed.
-      if (session.isFull) continue;
-      this.unreported.delete(opened);
-      const items = states.get(session) ?? [];
-      items.push(this.stateOf(opened, this.jobs.get(opened.job)));
-      states.set(session, items);
-    }
-    for (const [session, items] of states) this.write(session, items);
-  }
-
-  private write(session: ClientSession, items: readonly FeedState[]): void {
-    session.add({ kind: 'feed_states', items });
-    this.context.markDirty(session);
+    this.reports.flush();
   }
 
   /** Ends the feeds of running jobs that no client has had open for their grace. */
   tick(): void {
-    const { ledger, leaseTime, recordTime } = this.context;
-    for (const no of this.unopened) {
-      const fed = this.jobs.get(no);
-      const job = ledger.jobs.get(no);
-      const isOver = job?.state !== 'running' || ledger.feeds.get(no)?.end !== undefined;
-      if (fed === undefined || isOver || fed.openedBy.size > 0) {
-        this.unopened.delete(no);
-        continue;
-      }
-      fed.unopenedAt ??= leaseTime;
-      const graceMs = job?.policy.limits.feedGraceMs ?? DEFAULT_GRACE_MS;
-      if (fed.isEnding || leaseTime - fed.unopenedAt < graceMs) continue;
-      fed.isEnding = true;
-      this.context.stage({ type: 'feed_end', at: recordTime, job: no });
-    }
+    this.unopened.tick();
   }
 
   /** For an operator; nothing of a job that was not fed. */
@@ -285,8 +249,7 @@ export class FeedTable {
     session.feeds.set(feed, opened);
     const fed = this.fedJob(job);
     fed.openedBy.add(opened);
-    fed.unopenedAt = undefined;
-    this.unopened.delete(job);
+    this.unopened.remove(job);
     return opened;
   }
 
@@ -298,18 +261,16 @@ export class FeedTable {
     return fed;
   }
 
-  /** No client has the feed open. A job that waits needs no end of its feed. */
-  private watch(no: number, fed: FedJob): void {
-    fed.unopenedAt = undefined;
-    const job = this.context.ledger.jobs.get(no);
-    if (job?.state === 'running') this.unopened.add(no);
-    else this.jobs.delete(no);
+  /** No client has the feed open any more. The state of a job that waits is made again when it runs. */
+  private unopen(no: number): void {
+    this.unopened.add(no);
+    if (this.context.ledger.jobs.get(no)?.state !== 'running') this.jobs.delete(no);
   }
 
   /** Items, taken items or the phase of a job have changed. */
   private changed(no: number): void {
     this.unsent.add(no);
-    for (const opened of this.jobs.get(no)?.openedBy ?? []) this.unreported.add(opened);
+    for (const opened of this.jobs.get(no)?.openedBy ?? []) this.reports.changed(opened);
   }
 
   private sendItems(no: number): void {
@@ -339,11 +300,9 @@ export class FeedTable {
     return this.context.ledger.feeds.get(no) ?? NO_FEED;
   }
 
-  private stateOf(
-    { number, job: no, feeder }: OpenedFeed,
-    fed: FedJob | undefined,
-    phase = this.phaseOf(no, fed),
-  ): FeedState {
+  private stateOf({ number, job: no, feeder }: OpenedFeed): FeedState {
+    const fed = this.jobs.get(no);
+    const phase = this.phaseOf(no, fed);
     const stored = this.storedFeed(no);
     const untaken = fed?.untakenBytes(stored) ?? stored.bytes;
     return {
@@ -366,16 +325,11 @@ export class FeedTable {
       : 'waiting';
   }
 
+  /** A client that may not feed the job learns nothing else of it. */
   private refuse(session: ClientSession, { feed: number, job }: OpenFeed, refusal: FeedRefusal): void {
-    const opened = { session, number, job, feeder: feederOf(session) };
-    this.answer(session, { ...this.stateOf(opened, this.jobs.get(job)), refusal });
-  }
-
-  /** A client has one message of a feed under way, so that no answer replaces another. */
-  private answer(session: ClientSession, state: FeedState): void {
-    const answers = this.answers.get(session) ?? new Map<number, FeedState>();
-    this.answers.set(session, answers.set(state.feed, state));
-    if (answers.size > FEEDS_MAX) session.endSlowReader();
+    const opened = session.feeds.get(number);
+    const state = opened?.job === job ? this.stateOf(opened) : { ...UNKNOWN_STATE, feed: number };
+    this.reports.answer(session, { ...state, refusal });
   }
 }
 

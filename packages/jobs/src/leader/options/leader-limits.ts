@@ -1,4 +1,3 @@
-import { OUTPUT_BYTES_MAX } from '../../job/job-policy.js';
 import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../../ledger/ledger-limits.js';
 
 /** Every bound of a leader. A submit beyond one gets a named refusal. */
@@ -74,9 +73,6 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
  * accepts.
  */
 export const PAYLOAD_BYTES_MAX = 255 * 1024 * 1024;
-
-/** The most one record may carry. */
-export const RECORD_BYTES_MAX = OUTPUT_BYTES_MAX;
 
 /** Times of a leader, in milliseconds of its monotonic clock. */
 export interface LeaderTimes {

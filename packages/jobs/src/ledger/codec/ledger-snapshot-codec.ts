@@ -1,6 +1,8 @@
 import { ByteWriter } from '../../bytes/byte-writer.js';
 import { skipOptionalFields, writeOptionalFields } from '../../bytes/optional-fields.js';
-import { LedgerVersionError } from '../../jobs-error.js';
+import { StoredPayload } from '../../job/stored-payload.js';
+import { LedgerCorruptError, LedgerVersionError } from '../../jobs-error.js';
+import type { Job } from '../jobs/job.js';
 import { StoredPolicy } from '../jobs/stored-policy.js';
 import type { KeyEntry } from '../key-window.js';
 import type { Ledger } from '../ledger.js';
@@ -30,7 +32,7 @@ const FEEDS = 32;
  * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not:
  * the leader may refer to it in any later record, until it writes a `policy_drop`.
  */
-export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
+export function* encodeSnapshot(ledger: Ledger, endsChunk?: (job: Job) => boolean): Generator<Uint8Array> {
   const out = new ByteWriter();
   out.byte(HEAD);
   encodeHead(ledger, out);
@@ -40,7 +42,25 @@ export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
   yield* chunks(FEEDS, feedParts(ledger.feeds), encodeFeedPart, out);
-  yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out);
+  yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out, endsChunk);
+}
+
+/** The same for records of a log, each of which names at most one stored payload: that of its last job. */
+export function* encodeState(ledger: Ledger): Generator<StateChunk> {
+  let stored: StoredPayload | undefined;
+  const endsChunk = ({ payload }: Job): boolean => {
+    if (payload instanceof StoredPayload) stored = payload;
+    return stored !== undefined;
+  };
+  for (const chunk of encodeSnapshot(ledger, endsChunk)) {
+    yield { chunk, stored };
+    stored = undefined;
+  }
+}
+
+export interface StateChunk {
+  readonly chunk: Uint8Array;
+  readonly stored: StoredPayload | undefined;
 }
 
 function* chunks<T>(
@@ -48,11 +68,14 @@ function* chunks<T>(
   values: Iterable<T>,
   encode: (value: T, out: ByteWriter) => void,
   out: ByteWriter,
+  endsChunk: (value: T) => boolean = () => false,
 ): Generator<Uint8Array> {
   for (const value of values) {
     if (out.length === 0) out.byte(kind);
     encode(value, out);
-    if (out.length >= CHUNK_BYTES) yield out.take();
+    // Called for every value: it may keep count of them.
+    const ends = endsChunk(value);
+    if (ends || out.length >= CHUNK_BYTES) yield out.take();
   }
   if (out.length > 0) yield out.take();
 }
@@ -115,6 +138,7 @@ function decodeHead(ledger: Ledger, read: LedgerByteReader): void {
     throw new LedgerVersionError(
       `the snapshot has format ${major}, this version reads ${LEDGER_FORMAT.major}; start the version that wrote it`,
     );
+  if (ledger.tag !== '') throw new LedgerCorruptError('a second head of a state');
   ledger.tag = read.text();
   ledger.now = read.double();
   ledger.limits = { resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };

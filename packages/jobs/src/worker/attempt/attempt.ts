@@ -85,6 +85,17 @@ export class Attempt {
     this.chunkAt = Number.POSITIVE_INFINITY;
   }
 
+  /** Time that it waits for an item of its feed does not count as silence. */
+  async withoutSilence<T>(waiting: Promise<T>): Promise<T> {
+    const wasCounted = this.chunkAt < Number.POSITIVE_INFINITY;
+    this.stopSilence();
+    try {
+      return await waiting;
+    } finally {
+      if (wasCounted) this.startSilence();
+    }
+  }
+
   isSilent(now: number): boolean {
     return this.chunkAt + this.silenceMs <= now;
   }

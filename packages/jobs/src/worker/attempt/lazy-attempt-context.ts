@@ -45,7 +45,7 @@ export class LazyAttemptContext implements AttemptContext {
   }
 
   get feed(): JobFeed<unknown> {
-    this.attemptFeed ??= new AttemptFeed(this.current.feed, this.job);
+    this.attemptFeed ??= new AttemptFeed(this.current, this.job);
     return this.attemptFeed;
   }
 

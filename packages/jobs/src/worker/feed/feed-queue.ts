@@ -39,6 +39,11 @@ export class FeedQueue {
     this.notify();
   }
 
+  /** `next` does not wait. */
+  get isReady(): boolean {
+    return this.items.size > 0 || this.end !== undefined || this.failure !== undefined;
+  }
+
   /** Undefined: the feed has ended. */
   async next(): Promise<Payload | undefined> {
     for (;;) {

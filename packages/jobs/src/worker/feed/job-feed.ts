@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JobDefinition } from '../../job/define-job.js';
 import { type Payload, payloadValue } from '../../job/payload.js';
 import { validateBySchema } from '../../job/validate-by-schema.js';
-import type { FeedQueue } from './feed-queue.js';
+import type { Attempt } from '../attempt/attempt.js';
 
 /** The items that clients feed to a job, in order. An item is taken once; a second loop goes on behind it. */
 export interface JobFeed<Item> extends AsyncIterable<Item> {
@@ -10,20 +10,20 @@ export interface JobFeed<Item> extends AsyncIterable<Item> {
   readonly isAbandoned: boolean;
 }
 
-/** The feed of one attempt. Without a queue clients do not feed it, and it has ended. */
+/** The feed of one attempt. Of one that clients do not feed it has ended. */
 export class AttemptFeed implements JobFeed<unknown>, AsyncIterator<unknown, undefined> {
-  private readonly queue: FeedQueue | undefined;
+  private readonly attempt: Attempt;
   private readonly exec: string;
   private readonly schema: StandardSchemaV1 | undefined;
 
-  constructor(queue: FeedQueue | undefined, { exec, feed }: JobDefinition) {
-    this.queue = queue;
+  constructor(attempt: Attempt, { exec, feed }: JobDefinition) {
+    this.attempt = attempt;
     this.exec = exec;
     this.schema = feed;
   }
 
   get isAbandoned(): boolean {
-    return this.queue?.end === 'abandoned';
+    return this.attempt.feed?.end === 'abandoned';
   }
 
   /** Without `return`: a loop that is left early does not end the feed. */
@@ -32,10 +32,16 @@ export class AttemptFeed implements JobFeed<unknown>, AsyncIterator<unknown, und
   }
 
   async next(): Promise<IteratorResult<unknown, undefined>> {
-    const item = await this.queue?.next();
+    const item = await this.take();
     return item === undefined
       ? { done: true, value: undefined }
       : { done: false, value: await this.check(item) };
+  }
+
+  private take(): Promise<Payload | undefined> | undefined {
+    const { feed } = this.attempt;
+    if (feed === undefined || feed.isReady) return feed?.next();
+    return this.attempt.withoutSilence(feed.next());
   }
 
   /** A client of another language has not checked it. */

@@ -4,13 +4,14 @@ import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { payloadOfBytes } from '#src/job/payload.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
+import { encodeEntry } from '#src/ledger/codec/record-entry.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import { policyOf } from '../random-records.js';
 
 const codec = suite('record codec');
 
 const number = fc.nat({ max: Number.MAX_SAFE_INTEGER });
-const at = fc.double({ noNaN: true });
+const at = fc.double({ noNaN: true, noDefaultInfinity: true });
 const text = fc.string();
 const payload = fc.oneof(
   fc.string({ unit: 'binary-ascii' }),
@@ -56,6 +57,17 @@ const records: fc.Arbitrary<LedgerRecord> = fc.oneof(
     reason: of('failed', 'final', 'timed-out', 'quarantined'),
     failure,
   }),
+  fc.record({
+    type: of('feed'),
+    at,
+    job: number,
+    feeder: text,
+    first: number,
+    items: fc.array(payload, { maxLength: 3 }),
+    final: fc.boolean(),
+  }),
+  fc.record({ type: of('feed_end'), at, job: number }),
+  fc.record({ type: of('feed_drop'), at, job: number, below: number }),
   fc.record({ type: of('cancel'), at, job: number, reason: text, by }),
   fc.record({ type: of('redrive', 'purge'), at, jobs: fc.array(number), by }),
   fc.record({ type: of('tick'), at }),
@@ -81,6 +93,25 @@ codec('every record is decoded unchanged, alone and among others', () => {
     { numRuns: 300 },
   );
 });
+
+codec('every record is read from its line as it is from its bytes', () => {
+  void fc.assert(
+    fc.property(records, (record) => {
+      const [binary] = decoded(encode([record]));
+      const out = new ByteWriter(16);
+      encodeEntry(record, 'jsonl', out);
+      const [line] = decoded(out.take());
+      assert.equal(JSON.parse(JSON.stringify(line)), JSON.parse(JSON.stringify(binary)));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function decoded(entry: Uint8Array): LedgerRecord[] {
+  const all: LedgerRecord[] = [];
+  decodeRecords(entry, (record) => all.push(record));
+  return all;
+}
 
 codec('a truncated or damaged entry is an error with a code', () => {
   void fc.assert(
