@@ -26,7 +26,6 @@ import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-c
 import type { LeaderEffects } from './leader-effects.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import { ProgressTable } from './progress/progress-table.js';
-
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { MessageSlices } from './sessions/message-slices.js';
