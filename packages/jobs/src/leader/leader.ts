@@ -10,6 +10,7 @@ import type { LeaderOverview, LogUse } from '../protocol/admin-messages.js';
 import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
 import type { LostPayload } from '../protocol/leader-interface.js';
 import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
+import type { SpillLoaded, SpillWritten } from '../spill/spill.js';
 import { AdminApi } from './admin/admin-api.js';
 import { CommitEffects } from './commit/commit-effects.js';
 import { JournalWriter } from './commit/journal-writer.js';
@@ -32,6 +33,7 @@ import { MessageSlices } from './sessions/message-slices.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
 import { SessionRegistry } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
+import type { FoundBlock } from './streams/spill-block.js';
 import { StreamTable } from './streams/stream-table.js';
 import { ProducerRegistry } from './submit/producer-registry.js';
 import { SubmitProcessor } from './submit/submit-processor.js';
@@ -53,7 +55,16 @@ export interface LeaderSetup {
   readonly effects: LeaderEffects;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
+  /** It has files for chunks of streams. */
+  readonly hasSpill: boolean;
   readonly observe?: JobsObserver | undefined;
+}
+
+/** A file of the spill of before a restart. */
+export interface FoundFile {
+  readonly file: number;
+  readonly bytes: number;
+  readonly blocks: readonly FoundBlock[];
 }
 
 /**
@@ -135,7 +146,7 @@ export class Leader implements LeaderContext {
     this.feeds = new FeedTable(this);
     const progress = new ProgressTable(this);
     this.admin = new AdminApi(this, this.leaseWatch, this.feeds, progress);
-    this.streams = new StreamTable(this);
+    this.streams = new StreamTable(this, setup);
     this.sessions = new SessionRegistry(
       this,
       this.attempts,
@@ -280,6 +291,10 @@ export class Leader implements LeaderContext {
     this.applyTasks.push(run);
   }
 
+  get spillBytes(): number {
+    return this.streams.spillBytes;
+  }
+
   chunkCount(job: LeaderJob): number | undefined {
     return this.streams.countOf(job);
   }
@@ -361,6 +376,26 @@ export class Leader implements LeaderContext {
     this.effects.finished();
   }
 
+  /** The files of the spill, as they were found at the start: before the first request. */
+  restoreSpill(found: readonly FoundFile[]): void {
+    for (const { file, bytes, blocks } of found) this.streams.restoreFile(file, bytes, blocks);
+    this.streams.restored([...this.ledger.spillFiles]);
+  }
+
+  spillWritten({ error }: SpillWritten): void {
+    if (this.stopped) return;
+    this.readClock();
+    this.streams.spillWritten(error);
+    this.wake();
+  }
+
+  spillLoaded(loaded: SpillLoaded): void {
+    if (this.stopped) return;
+    this.readClock();
+    this.streams.spillLoaded(loaded);
+    this.wake();
+  }
+
   /** The oldest append is durable, or has failed. */
   appended(error: Error | null, firstLsn: number): void {
     this.journalWriter.appended(error, firstLsn);
@@ -402,7 +437,7 @@ export class Leader implements LeaderContext {
     this.lastTickAt = now;
     this.leaseWatch.check();
     this.expire();
-    this.streams.sweep();
+    this.streams.tick();
     this.feeds.tick();
     this.outbound.retryAll();
     this.effects.startTick(this.times.tickMs);
