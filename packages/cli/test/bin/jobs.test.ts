@@ -285,7 +285,7 @@ jobs('`show` prints progress and log lines of a job that runs', async () => {
   while (!shown.includes('progress')) shown = (await inProcess(['show', id, ...to])).out;
   assert.match(shown, /\nprogress +40 % page 12\nlog +20\S+Z read \\\S+page 12\n$/);
   const [json] = lines(await inProcess(['show', id, '--json', ...to]));
-  assert.is((json?.['progress'] as { share?: number }).share, 0.4);
+  assert.is((json?.['progress'] as { share?: number } | undefined)?.share, 0.4);
 });
 
 jobs('`workers ls` shows warm runners, and `show` that a job waits for one', async () => {
