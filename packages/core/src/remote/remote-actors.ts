@@ -18,6 +18,7 @@ import { ProxyDelivery } from './proxy/proxy-delivery.js';
 import { endActor, idOf, Route, type RouteParts } from './proxy/route.js';
 import { RemoteAsks } from './remote-asks.js';
 import { RemoteEvents } from './remote-events.js';
+import { RemoteInspection } from './remote-inspection.js';
 import { RemoteNames } from './remote-names.js';
 import { RemoteRefs } from './remote-refs.js';
 import { type Early, Residents } from './residents.js';
@@ -50,6 +51,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   private readonly residents: Residents;
   private readonly names: RemoteNames;
   private readonly events: RemoteEvents;
+  readonly inspection: RemoteInspection;
   private readonly refs: RemoteRefs;
   private readonly placed: PlacedProxies;
   private readonly backlogs: Backlogs;
@@ -71,6 +73,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     this.placed = new PlacedProxies(this, definitions);
     this.names = new RemoteNames(this.threads, runtime);
     this.events = new RemoteEvents(runtime, this.threads);
+    this.inspection = new RemoteInspection(runtime, this.threads, this.residents);
     this.watched = new WatchedThreads(runtime, this.threads, this.refs);
     this.backlogs = new Backlogs(
       runtime,
@@ -266,6 +269,10 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
         return this.names.left(signal.path);
       case 'type':
         return this.watched.typeAnnounced(from, signal.number, signal);
+      case 'inspect':
+        return this.inspection.asked(from, signal.number, signal.options);
+      case 'inspected':
+        return this.inspection.answered(from, signal.number, signal.views);
       case 'listen':
         return this.events.report();
       case 'event':
@@ -310,8 +317,12 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
 
   // This thread and others.
 
+  published(messages: number): void {
+    this.runtime.monitor?.published(messages);
+  }
+
   looked(): void {
-    this.runtime.monitor?.looked(this.waiting);
+    this.runtime.monitor?.looked(this.waiting, this.runtime.deadLetters.total + this.watched.deadLetters);
   }
 
   private get waiting(): number {
@@ -324,9 +335,9 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     return this.backlogs.size;
   }
 
-  /** Messages that threads took along when they ended. */
-  get lost(): number {
-    return this.watched.lost;
+  /** Dead letters of threads that have ended; on the main thread those of all other threads. */
+  get deadLetters(): number {
+    return this.watched.deadLetters;
   }
 
   get isBusy(): boolean {
@@ -352,6 +363,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     notes: Int32Array | undefined,
   ): void {
     this.watched.threadEnded(thread, unread, notes);
+    this.inspection.threadEnded(thread);
     this.asks.threadEnded(thread, error);
     this.placed.threadEnded(thread, error);
     this.refs.threadEnded(thread);

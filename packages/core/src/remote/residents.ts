@@ -75,6 +75,12 @@ export class Residents {
     return place?.generation === generation ? place.cell?.ref.cell : undefined;
   }
 
+  /** All that have not ended. */
+  get living(): readonly ActorCell[] {
+    const cells = [...this.places.values()].flatMap((bySlot) => [...bySlot.values()]);
+    return cells.flatMap(({ cell }) => (cell === undefined || cell.ref.cell.isTerminated ? [] : [cell.ref.cell]));
+  }
+
   /** For one that is not here: kept when it will be, false when it has ended. */
   keepEarly(at: ActorAddress, early: Early): boolean {
     const place = this.placeOf(at);

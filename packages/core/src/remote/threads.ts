@@ -1,5 +1,6 @@
 import type { AnyDefinition } from '../define/actor-definition.js';
 import type { LayoutFields } from '../define/fixed-layout.js';
+import type { ActorView, InspectOptions } from '../inspect/actor-view.js';
 import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
 import type { AnyRef } from '../ref/actor-ref.js';
 import type { RuntimeEvent, StopReason } from '../runtime-event.js';
@@ -82,6 +83,9 @@ export type RemoteSignal =
   // Events: the main thread has listeners; an event of another thread.
   | { readonly kind: 'listen' }
   | { readonly kind: 'event'; readonly event: RuntimeEvent }
+  // An inspection of the residents of a thread, and its answer.
+  | { readonly kind: 'inspect'; readonly number: number; readonly options: InspectOptions }
+  | { readonly kind: 'inspected'; readonly number: number; readonly views: readonly ActorView[] }
   // Of an ask, to the thread that was asked.
   | { readonly kind: 'cancel'; readonly ask: number; readonly reason: unknown };
 
@@ -166,6 +170,8 @@ export interface ThreadReceiver {
     unread: readonly UnreadMessage[],
     notes: Int32Array | undefined,
   ): void;
+  /** So many messages of this thread can be read by others from now on. */
+  published(messages: number): void;
   /** This thread has looked for records. */
   looked(): void;
   /** The message that another thread has begun last; undefined where it has begun none. */

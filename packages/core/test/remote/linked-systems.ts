@@ -101,8 +101,9 @@ export class LinkedSystems {
     for (;;) {
       while (this.step());
       await new Promise<void>((resolve) => setImmediate(resolve));
-      if (!this.host.runCallbacks() && !this.step()) return;
+      if (!this.host.runCallbacks() && !this.step()) break;
     }
+    for (const { receiver } of this.threads) receiver.looked();
   }
 
   async advance(ms: number): Promise<void> {
@@ -168,6 +169,12 @@ export class LinkedSystems {
       if (!hasRoom) this.full.add(key);
       return hasRoom;
     };
+    /** The message is noted as written after this, and can be read at once. */
+    const writeMessage = (thread: number, record: Record): boolean => {
+      const hasRoom = write(thread, record);
+      (this.threads[self] as Thread).receiver.published(1);
+      return hasRoom;
+    };
     const clone = (value: unknown): unknown => this.clone(self, value, '');
     const count = this.options.threads ?? 2;
     let next = 0;
@@ -183,9 +190,9 @@ export class LinkedSystems {
       },
       checkPlaceable: () => undefined,
       tell: (thread, at, handler, payload) =>
-        write(thread, { kind: 'tell', at, handler, payload: clone(payload) }),
+        writeMessage(thread, { kind: 'tell', at, handler, payload: clone(payload) }),
       ask: (thread, at, handler, payload, ask) =>
-        write(thread, { kind: 'ask', at, handler, payload: clone(payload), ask }),
+        writeMessage(thread, { kind: 'ask', at, handler, payload: clone(payload), ask }),
       reply: (thread, ask, value) => void write(thread, { kind: 'reply', ask, value: clone(value) }),
       refuse: (thread, ask, reason) => void write(thread, { kind: 'refuse', ask, reason }),
       signal: (thread, signal) => void write(thread, { kind: 'signal', signal }),

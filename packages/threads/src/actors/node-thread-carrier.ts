@@ -1,4 +1,4 @@
-import type { MessagePort } from 'node:worker_threads';
+import { MessagePort } from 'node:worker_threads';
 import {
   type ActorAddress,
   type AnyDefinition,
@@ -10,6 +10,7 @@ import {
   type ThreadReceiver,
   type Threads,
 } from '@troupe/core';
+import { NotCloneableError } from '../thread/thread-errors.js';
 import { ReaderForms, WriterForms } from '../value/forms.js';
 import { ValueReader } from '../value/value-reader.js';
 import { ValueWriter } from '../value/value-writer.js';
@@ -31,6 +32,13 @@ export interface CarrierSpec {
   readonly peers: readonly PeerEnds[];
   /** The file that the program was started with; no thread can import it. */
   readonly entry: string | undefined;
+}
+
+/** A clone that can be unpacked more than once. */
+interface Packed {
+  readonly bytes: Uint8Array;
+  /** Shared memory, which is not copied. */
+  readonly beside: readonly unknown[];
 }
 
 interface Peer {
@@ -148,11 +156,16 @@ export class ThreadCarrier implements Threads, RecordSource {
   pack(value: unknown): unknown {
     this.writer.useScratch(new WriterForms());
     this.writer.writeValue(value, 'spawn');
-    return Uint8Array.prototype.slice.call(this.writer.written);
+    const { beside = [] } = this.writer;
+    // A port moves to the first thread that it is given to, and a restart would have none.
+    if (beside.some((one) => one instanceof MessagePort))
+      throw new NotCloneableError('spawn.args', 'a MessagePort can be in a message, not in arguments');
+    return { bytes: Uint8Array.prototype.slice.call(this.writer.written), beside } satisfies Packed;
   }
 
   unpack(packed: unknown): unknown {
-    this.reader.useBytes(packed as Uint8Array, new ReaderForms(), []);
+    const { bytes, beside } = packed as Packed;
+    this.reader.useBytes(bytes, new ReaderForms(), beside);
     return this.reader.readValue();
   }
 

@@ -7,7 +7,7 @@ import type { Handler } from '../../mailbox/mailbox-settings.js';
 export const MONITOR_WORDS = 16;
 
 // Counts only grow, modulo 2³².
-/** Messages in mailboxes at the last look for records, plus all begun and less all accepted until then. */
+/** Messages on this thread at the last look, plus all begun and published and less all accepted until then. */
 const KEPT = 0;
 const BEGUN = 1;
 const ACCEPTED = 2;
@@ -20,6 +20,10 @@ const SLOT = 7;
 const GENERATION = 8;
 /** The time limit of the handler that runs; 0 without one. */
 const LIMIT_MS = 9;
+/** Messages to other threads that these can read. */
+const PUBLISHED = 10;
+/** Dead letters of the thread at its last look. */
+const DEAD = 11;
 
 /** In place of a handler: no message was begun since the last look. */
 const NONE = -1;
@@ -53,6 +57,8 @@ export class ThreadMonitor {
   private readonly self: number;
   private readonly onType: (number: number, type: MonitoredType) => void;
   private types = 0;
+  /** Messages to other threads that were written and are not published yet. */
+  private unpublished = 0;
   /** The actor whose address is noted. */
   private noted: ActorCell | undefined = undefined;
 
@@ -107,12 +113,26 @@ export class ThreadMonitor {
     this.words[ACCEPTED] = (this.words[ACCEPTED] as number) + 1;
   }
 
+  /** A message to another thread was written. */
+  written(): void {
+    this.unpublished += 1;
+    this.accepted();
+  }
+
+  /** So many messages can be read by other threads from now on. */
+  published(messages: number): void {
+    this.unpublished -= messages;
+    this.words[PUBLISHED] = (this.words[PUBLISHED] as number) + messages;
+  }
+
   /** The thread has looked for records, or served its actors, and so many messages are in its mailboxes. */
-  looked(waiting: number): void {
+  looked(waiting: number, deadLetters: number): void {
     const { words } = this;
-    words[KEPT] = (waiting + (words[BEGUN] as number) - (words[ACCEPTED] as number)) | 0;
+    const gone = (words[BEGUN] as number) + (words[PUBLISHED] as number);
+    words[KEPT] = (waiting + this.unpublished + gone - (words[ACCEPTED] as number)) | 0;
     words[LOOKS] = (words[LOOKS] as number) + 1;
     words[HANDLER] = NONE;
+    words[DEAD] = deadLetters;
     this.noted = undefined;
   }
 }
@@ -158,11 +178,16 @@ export class ThreadNotes {
     };
   }
 
-  /** Messages in its mailboxes, after its end. */
+  /** Messages in its mailboxes or not published, after its end. */
   get messagesLeft(): number {
     const { words } = this;
-    const left = ((words[KEPT] as number) - (words[BEGUN] as number) + (words[ACCEPTED] as number)) | 0;
-    return Math.max(0, left);
+    const gone = (words[BEGUN] as number) + (words[PUBLISHED] as number);
+    return Math.max(0, ((words[KEPT] as number) - gone + (words[ACCEPTED] as number)) | 0);
+  }
+
+  /** Dead letters of the thread since its start. */
+  get deadLetters(): number {
+    return Atomics.load(this.words, DEAD);
   }
 
   /** For the thread that takes its place. */

@@ -8,8 +8,8 @@ const MAIN = 0;
 
 /** Other threads as the main one sees them: their present messages, and those that they took along. */
 export class WatchedThreads {
-  /** Messages that threads took along when they ended. */
-  lost = 0;
+  /** Messages that threads took along when they ended, and dead letters of these threads. */
+  private lost = 0;
   private readonly runtime: Parts<'deadLetters' | 'events' | 'log'>;
   private readonly threads: Threads;
   private readonly refs: RemoteRefs;
@@ -64,8 +64,18 @@ export class WatchedThreads {
     this.types.delete(thread);
   }
 
+  /** Dead letters of which this thread has no more than the number; the main one has those of all threads. */
+  get deadLetters(): number {
+    if (this.threads.self !== MAIN) return this.lost;
+    return this.threads.others.reduce(
+      (sum, thread) => sum + new ThreadNotes(this.threads.notesOf(thread)).deadLetters,
+      this.lost,
+    );
+  }
+
   private countLeft(thread: number, notes: ThreadNotes): void {
     const lost = notes.messagesLeft;
+    this.lost += notes.deadLetters;
     notes.clear();
     if (lost === 0) return;
     this.lost += lost;

@@ -65,9 +65,10 @@ export abstract class Route {
   writeMessage(cell: ActorCell, handler: number, payload: unknown, envelope?: Envelope): void {
     const { runsOn, parts } = this;
     try {
-      if (runsOn === parts.threads.self) parts.toldHere(this, handler, payload);
-      else if (!parts.threads.tell(runsOn, this.address, handler, payload, this.layouts?.[handler]))
-        this.waitForRoom(cell);
+      if (runsOn === parts.threads.self) return parts.toldHere(this, handler, payload);
+      const hasRoom = parts.threads.tell(runsOn, this.address, handler, payload, this.layouts?.[handler]);
+      parts.runtime.monitor?.written();
+      if (!hasRoom) this.waitForRoom(cell);
     } catch (thrown) {
       this.undelivered(cell, handler, payload, envelope, toError(thrown));
     }
@@ -75,7 +76,9 @@ export abstract class Route {
 
   writeAsk(cell: ActorCell, envelope: Envelope): void {
     try {
-      if (!this.parts.asks.forward(this, envelope)) this.waitForRoom(cell);
+      const hasRoom = this.parts.asks.forward(this, envelope);
+      this.parts.runtime.monitor?.written();
+      if (!hasRoom) this.waitForRoom(cell);
     } catch (thrown) {
       this.undelivered(cell, envelope.handler, envelope.payload, envelope, toError(thrown));
     }
