@@ -31,8 +31,9 @@ const RING_BYTES = 2 ** 18;
 /** A thread that does not come up is started again after this, and each time after twice as long. */
 const RETRY_MS_FIRST = 100;
 const RETRY_MS_MAX = 5_000;
-/** How often threads are looked at, whether they are blocked. */
+/** How often threads are looked at, whether they are blocked; less often while none has anything to do. */
 const WATCH_EVERY_MS = 250;
+const WATCH_EVERY_MS_MAX = 2_000;
 /** A thread that does not end by itself is terminated. */
 const CLOSE_WITHIN_MS = 500;
 
@@ -73,7 +74,7 @@ class ActorThreads {
   private readonly receiver: ThreadReceiver;
   private readonly control: SharedArrayBuffer;
   private readonly memory: ControlMemory;
-  private readonly watching: NodeJS.Timeout;
+  private watching: NodeJS.Timeout | undefined = undefined;
   private readonly started: Started[] = [];
   private onAllEnded: (() => void) | undefined = undefined;
   private isClosing = false;
@@ -107,8 +108,7 @@ class ActorThreads {
       this.started[thread] = { thread: undefined, watch, endedFor: undefined, isUp: false, failures: 0 };
       this.start(thread, pairs[thread] as PeerEnds[]);
     }
-    this.watching = setInterval(() => this.watch(), WATCH_EVERY_MS);
-    this.watching.unref();
+    this.watchAfter(WATCH_EVERY_MS);
   }
 
   private start(self: number, peers: readonly PeerEnds[]): void {
@@ -179,6 +179,15 @@ class ActorThreads {
     return new ThreadWatch(new ThreadNotes(this.memory.notesOf(thread)), limits);
   }
 
+  private watchAfter(ms: number): void {
+    this.watching = setTimeout(() => {
+      const isIdle = this.names.every((_, thread) => thread === 0 || this.memory.isAsleep(thread));
+      this.watch();
+      this.watchAfter(isIdle ? Math.min(WATCH_EVERY_MS_MAX, 2 * ms) : WATCH_EVERY_MS);
+    }, ms);
+    this.watching.unref();
+  }
+
   private watch(): void {
     const now = performance.now();
     for (let thread = 1; thread < this.names.length; thread += 1) {
@@ -198,7 +207,7 @@ class ActorThreads {
 
   private close(): Promise<void> {
     this.isClosing = true;
-    clearInterval(this.watching);
+    clearTimeout(this.watching);
     const open = this.started.filter((one) => one?.thread !== undefined);
     if (open.length === 0) return Promise.resolve();
     for (const { thread } of open) thread?.post({ kind: 'close' } satisfies ThreadMessage);
