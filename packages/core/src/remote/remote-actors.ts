@@ -374,6 +374,10 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     this.events.threadEnded(thread);
   }
 
+  lostBetween(messages: number): void {
+    this.watched.lostBetween(messages);
+  }
+
   report(message: string, fields: Readonly<Record<string, unknown>>): void {
     this.runtime.log.write('error', message, fields);
   }

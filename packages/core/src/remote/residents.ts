@@ -78,7 +78,9 @@ export class Residents {
   /** All that have not ended. */
   get living(): readonly ActorCell[] {
     const cells = [...this.places.values()].flatMap((bySlot) => [...bySlot.values()]);
-    return cells.flatMap(({ cell }) => (cell === undefined || cell.ref.cell.isTerminated ? [] : [cell.ref.cell]));
+    return cells.flatMap(({ cell }) =>
+      cell === undefined || cell.ref.cell.isTerminated ? [] : [cell.ref.cell],
+    );
   }
 
   /** For one that is not here: kept when it will be, false when it has ended. */

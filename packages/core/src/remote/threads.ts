@@ -183,6 +183,8 @@ export interface ThreadReceiver {
   isRef(value: object): boolean;
   exportRef(ref: AnyRef): RemoteRef;
   importRef(ref: RemoteRef): AnyRef;
+  /** Messages between two other threads that have both ended. */
+  lostBetween(messages: number): void;
   /** An error that belongs to no actor. */
   report(message: string, fields: Readonly<Record<string, unknown>>): void;
 }

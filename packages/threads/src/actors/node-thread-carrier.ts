@@ -10,6 +10,7 @@ import {
   type ThreadReceiver,
   type Threads,
 } from '@troupe/core';
+import { settleRing } from '../ring/byte-ring.js';
 import { NotCloneableError } from '../thread/thread-errors.js';
 import { ReaderForms, WriterForms } from '../value/forms.js';
 import { ValueReader } from '../value/value-reader.js';
@@ -194,12 +195,16 @@ export class ThreadCarrier implements Threads, RecordSource {
     // Records that it had published before its end count.
     while (before.link.read());
     const unread = before.link.unread(before.ends.out);
+    settleRing(before.ends.in);
+    settleRing(before.ends.out);
     before.link.close();
     before.ends.bell.close();
     this.connect(ends);
     // Each message is counted once, by the main thread, before another thread writes its notes there.
     const notes = this.self === 0 ? this.notesOf(thread) : undefined;
     this.receiver.threadEnded(thread, error, unread, notes);
+    // The next message may end this thread too: its dead letters are noted now.
+    this.receiver.looked();
     this.wakeUp();
   }
 

@@ -358,6 +358,18 @@ export class ThreadLink {
   }
 }
 
+/** Messages in a ring that its reader has not read. A record that came by a port counts as one. */
+export function messagesIn(memory: SharedArrayBuffer): number {
+  const ring = new RingReader(memory);
+  let messages = 0;
+  ring.refresh();
+  while (ring.next()) {
+    const kind = (ring.words[ring.at >> 2] as number) & KIND_MASK;
+    if (kind === TELL || kind === ASK || kind === BY_PORT) messages += 1;
+  }
+  return messages;
+}
+
 function roomFor(record: Buffer): number {
   return Math.max(LEAST_BYTES, record.length);
 }

@@ -8,6 +8,7 @@ import { NodeThread } from '../thread/node-thread.js';
 import { ThreadBlockedError } from '../thread/thread-errors.js';
 import { ControlMemory } from './control-memory.js';
 import { type PeerEnds, ThreadCarrier } from './node-thread-carrier.js';
+import { RetiredRings } from './retired-rings.js';
 import type { ThreadData, ThreadMessage } from './thread-message.js';
 import { ThreadWatch } from './thread-watch.js';
 
@@ -76,6 +77,7 @@ class ActorThreads {
   private readonly memory: ControlMemory;
   private watching: NodeJS.Timeout | undefined = undefined;
   private readonly started: Started[] = [];
+  private readonly rings = new RetiredRings();
   private onAllEnded: (() => void) | undefined = undefined;
   private isClosing = false;
 
@@ -95,6 +97,7 @@ class ActorThreads {
     for (let a = 0; a < names.length; a += 1) {
       for (let b = a + 1; b < names.length; b += 1) {
         const [endOfA, endOfB] = pairOf(a, b);
+        if (a !== 0) this.rings.use(a, b, [endOfA.out, endOfA.in]);
         pairs[a]?.push(endOfA);
         pairs[b]?.push(endOfB);
       }
@@ -160,9 +163,12 @@ class ActorThreads {
   private replace(thread: number, error: Error): void {
     if (this.isClosing) return;
     const own: PeerEnds[] = [];
+    const others = this.names.map((_, other) => other).filter((other) => other !== 0 && other !== thread);
+    this.receiver.lostBetween(this.rings.threadEnded(thread, others));
     for (let other = 0; other < this.names.length; other += 1) {
       if (other === thread) continue;
       const [endHere, endThere] = pairOf(other, thread);
+      if (other !== 0) this.rings.use(other, thread, [endHere.out, endHere.in]);
       own.push(endThere);
       if (other === 0) this.carrier.replaced(endHere, error);
       else
@@ -210,7 +216,11 @@ class ActorThreads {
     clearTimeout(this.watching);
     const open = this.started.filter((one) => one?.thread !== undefined);
     if (open.length === 0) return Promise.resolve();
-    for (const { thread } of open) thread?.post({ kind: 'close' } satisfies ThreadMessage);
+    for (const { thread } of open) {
+      // Its end is waited for, also if it has to be terminated.
+      thread?.hold(true);
+      thread?.post({ kind: 'close' } satisfies ThreadMessage);
+    }
     const limit = setTimeout(() => {
       for (const { thread } of open) thread?.terminate();
     }, CLOSE_WITHIN_MS);

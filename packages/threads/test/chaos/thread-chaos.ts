@@ -108,7 +108,8 @@ export async function runThreadChaos(seconds: number, seed: number): Promise<Cha
     const choice = random.next();
     if (choice < 0.8) ends.add(tasks.echo(choice));
     else if (choice < 0.9) ends.add(tasks.fail('chaos'));
-    else if (choice < 0.96) ends.add(tasks.with({ signal: AbortSignal.timeout(random.below(20)) }).echoLater(1, 30));
+    else if (choice < 0.96)
+      ends.add(tasks.with({ signal: AbortSignal.timeout(random.below(20)) }).echoLater(1, 30));
     else if (choice < 0.98) ends.add(tasks.exit(4));
     else if (choice < 0.995) ends.add(tasks.with({ withinMs: 50 }).loopForEver());
     else ends.add(tasks.allocate() as Promise<unknown>);
@@ -127,7 +128,8 @@ export async function runThreadChaos(seconds: number, seed: number): Promise<Cha
     const dead = system.stats().deadLetters - handledBefore;
     return Atomics.load(counts, SENT) - Atomics.load(counts, BEGUN) - dead;
   };
-  for (const deadline = performance.now() + 20_000; balance() > 0 && performance.now() < deadline; ) await pause(20);
+  for (const deadline = performance.now() + 20_000; balance() > 0 && performance.now() < deadline; )
+    await pause(20);
   const dead = system.stats().deadLetters - handledBefore;
   const report: ChaosReport = {
     sent: Atomics.load(counts, SENT),
@@ -145,7 +147,11 @@ export async function runThreadChaos(seconds: number, seed: number): Promise<Cha
   assert.equal([active, queueLength, waiting], [0, 0, 0]);
   for (const ref of refs) await system.stop(ref);
   for (const { length } = refs; terminated.size < length; ) await pause(5);
-  assert.equal([...terminated.values()], refs.map(() => 1), 'one end per watch');
+  assert.equal(
+    [...terminated.values()],
+    refs.map(() => 1),
+    'one end per watch',
+  );
   await pool.shutdown();
   await system.shutdown();
   return report;

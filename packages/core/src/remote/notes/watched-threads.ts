@@ -73,6 +73,10 @@ export class WatchedThreads {
     );
   }
 
+  lostBetween(messages: number): void {
+    this.lost += messages;
+  }
+
   private countLeft(thread: number, notes: ThreadNotes): void {
     const lost = notes.messagesLeft;
     this.lost += notes.deadLetters;
