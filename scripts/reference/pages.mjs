@@ -346,6 +346,7 @@ export const pages = [
       { kind: 'options', type: 'FeedOptions', intro: 'Of `job.feed`.' },
       { kind: 'members', type: 'JobHandle' },
       { kind: 'members', type: 'SubmitReceipt' },
+      { kind: 'members', type: 'JobProgress' },
       { kind: 'members', type: 'JobView' },
     ],
   },
@@ -449,8 +450,10 @@ export const pages = [
     guides: ['postgresql'],
     sources: ['packages/postgres/src'],
     parts: [
-      { kind: 'functions', title: 'Functions', names: ['postgresJournal'] },
+      { kind: 'functions', title: 'Functions', names: ['postgresJournal', 'submitIn'] },
       { kind: 'options', type: 'PostgresJournalOptions' },
+      { kind: 'options', type: 'SubmitInOptions' },
+      { kind: 'options', type: 'OutboxRelayOptions' },
     ],
   },
   {
