@@ -40,7 +40,7 @@ export const Counter = defineActor.of<Counter>()('counter', {
     allocate: async () => {
       const kept: number[][] = [];
       for (;;) {
-        kept.push(new Array<number>(10_000).fill(kept.length));
+        for (let count = 0; count < 50; count += 1) kept.push(new Array<number>(10_000).fill(count));
         await new Promise(setImmediate);
       }
     },

@@ -77,7 +77,7 @@ export const handlers = [
   handle(exhaust, async () => {
     const kept: unknown[] = [];
     for (;;) {
-      kept.push(new Array(10_000).fill({}));
+      for (let count = 0; count < 50; count += 1) kept.push(new Array(10_000).fill({}));
       await new Promise(setImmediate);
     }
   }),
