@@ -15,7 +15,9 @@ await writeFile(join(logs, 'app.log'), '');
 const app = await embedded({ dir: join(dir, 'state') });
 app.worker({ handlers: [commandRunner({ allow: { tail: '/usr/bin/tail' }, cwd: logs })] });
 
-const job = await app.client().submit(command, { argv: ['tail', '-f', 'app.log'] }, { streaming: 'response' });
+const job = await app
+  .client()
+  .submit(command, { argv: ['tail', '-f', 'app.log'] }, { streaming: 'response' });
 const lines = ['started', 'listening on 8080', 'request GET /'];
 const writer = (async () => {
   for (const line of lines) {

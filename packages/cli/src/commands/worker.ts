@@ -67,7 +67,11 @@ export function addWorker(program: Command, context: CommandContext): void {
       repeatable,
     )
     .option('--command-cwd <folder>', 'the folder of these programs')
-    .option('--http <host>', 'let jobs of http.request call this host; may be given several times', repeatable)
+    .option(
+      '--http <host>',
+      'let jobs of http.request call this host; may be given several times',
+      repeatable,
+    )
     .option(
       '--http-private <network>',
       'private addresses that such a host may have; may be given several times',
@@ -135,7 +139,7 @@ async function run(context: CommandContext, module: string | undefined, flags: F
   printResult(context, flags, { kind: 'stopped' }, ['worker stopped']);
 }
 
-/** Those of the module, and those of the built-in runners that flags enable. */
+/** The handlers of the module, and the built-in runners that flags enable. */
 async function allHandlers(module: string | undefined, flags: Flags): Promise<readonly HandledJob[] | URL> {
   const builtIn = builtInRunners(flags);
   if (flags.threads !== undefined) {
@@ -152,7 +156,9 @@ function builtInRunners({ command, commandCwd, http, httpPrivate }: Flags): Hand
   if (command === undefined && commandCwd !== undefined) throw usage('--command-cwd is for --command');
   if (http === undefined && httpPrivate !== undefined) throw usage('--http-private is for --http');
   return [
-    ...(command === undefined ? [] : [commandRunner({ allow: allowedPrograms(command), cwd: commandCwd && resolve(commandCwd) })]),
+    ...(command === undefined
+      ? []
+      : [commandRunner({ allow: allowedPrograms(command), cwd: commandCwd && resolve(commandCwd) })]),
     ...(http === undefined ? [] : [httpRunner({ hosts: http, privateAddresses: httpPrivate })]),
   ];
 }

@@ -20,5 +20,7 @@ export function isText(value: unknown): value is string {
 
 /** An object whose values are texts. */
 export function isTextRecord(value: unknown): value is Readonly<Record<string, string>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isText);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isText)
+  );
 }

@@ -3,10 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Client, embedded, type JobFailedError } from '@troupe/jobs';
+import type { Client, JobFailedError } from '@troupe/jobs';
 import { command, commandRunner } from '@troupe/jobs/runners';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { embedded } from '../checked-processes.js';
 import { tempFolder } from '../temp-folder.js';
 
 const commands = suite('command runner');
@@ -81,7 +82,9 @@ commands('stdout, stderr and the exit code are collected; no shell reads the arg
 
 commands('chunks are tagged by their stream, and the exit comes last', async () => {
   await using one = await world();
-  const job = await one.client.stream(command, { argv: ['sh', '-c', 'echo a; sleep 0.1; echo b >&2; sleep 0.1'] });
+  const job = await one.client.stream(command, {
+    argv: ['sh', '-c', 'echo a; sleep 0.1; echo b >&2; sleep 0.1'],
+  });
   const chunks: unknown[] = [];
   for await (const chunk of job) chunks.push(chunk);
   assert.equal(chunks, [
@@ -117,7 +120,8 @@ commands('stdin is the feed of the job', async () => {
 // The group: a program that ignores SIGTERM, and a child that it started.
 commands('a cancelled job ends its whole process group, by SIGKILL after the grace', async () => {
   await using one = await world();
-  const script = 'trap "" TERM; sh -c \'echo $$ > child; trap "" TERM; sleep 1000\' & echo $$ > main; wait; sleep 1000';
+  const script =
+    'trap "" TERM; sh -c \'echo $$ > child; trap "" TERM; sleep 1000\' & echo $$ > main; wait; sleep 1000';
   const job = await one.client.submit(command, { argv: ['sh', '-c', script] });
   const pids = [await pidIn(join(one.dir, 'main')), await pidIn(join(one.dir, 'child'))];
   assert.equal(pids.map(isAlive), [true, true]);
@@ -127,7 +131,9 @@ commands('a cancelled job ends its whole process group, by SIGKILL after the gra
 
 commands('a child that outlives its program is ended with the job, and holds no pipe', async () => {
   await using one = await world();
-  const ran = await one.client.run(command, { argv: ['sh', '-c', 'sleep 1000 & echo $! > child; echo done'] });
+  const ran = await one.client.run(command, {
+    argv: ['sh', '-c', 'sleep 1000 & echo $! > child; echo done'],
+  });
   assert.equal([ran.stdout, ran.exitCode], ['done\n', 0]);
   const pid = await pidIn(join(one.dir, 'child'));
   await until(() => !isAlive(pid));
@@ -135,7 +141,8 @@ commands('a child that outlives its program is ended with the job, and holds no 
 
 commands('a program that writes much to both pipes does not block, and its last output is kept', async () => {
   await using one = await world();
-  const script = 'i=0; while [ $i -lt 20000 ]; do echo "out $i 0123456789"; echo "err $i 0123456789" >&2; i=$((i+1)); done';
+  const script =
+    'i=0; while [ $i -lt 20000 ]; do echo "out $i 0123456789"; echo "err $i 0123456789" >&2; i=$((i+1)); done';
   const ran = await one.client.run(command, { argv: ['sh', '-c', script] });
   assert.equal([ran.exitCode, ran.isTruncated], [0, true]);
   assert.ok(ran.stdout.endsWith('out 19999 0123456789\n') && ran.stderr.endsWith('err 19999 0123456789\n'));
@@ -144,7 +151,9 @@ commands('a program that writes much to both pipes does not block, and its last 
 
 commands('output beyond the bound of the worker ends the program', async () => {
   await using one = await world({ outputBytesMax: 100_000 });
-  const job = await one.client.submit(command, { argv: ['sh', '-c', 'echo $$ > main; while :; do echo xxxxxxxxxx; done'] });
+  const job = await one.client.submit(command, {
+    argv: ['sh', '-c', 'echo $$ > main; while :; do echo xxxxxxxxxx; done'],
+  });
   const { failure } = await errorOf(job.result());
   assert.is(failure?.code, 'ERR_RUNNER_OUTPUT');
   const pid = await pidIn(join(one.dir, 'main'));
@@ -154,15 +163,25 @@ commands('output beyond the bound of the worker ends the program', async () => {
 commands('what the worker does not allow is refused, and nothing runs', async () => {
   await using one = await world({ jobEnv: ['MODE'] });
   await symlink('/', join(one.dir, 'root'));
-  const refused = async (input: { argv: string[]; cwd?: string; env?: Record<string, string> }): Promise<string> => {
+  const refused = async (input: {
+    argv: string[];
+    cwd?: string;
+    env?: Record<string, string>;
+  }): Promise<string> => {
     const { failure } = await errorOf(one.client.run(command, input));
     return `${failure?.code}: ${failure?.message}`;
   };
   assert.match(await refused({ argv: ['rm', '-rf', '/'] }), /^ERR_RUNNER_REFUSED: .*'rm' is not on/);
   assert.match(await refused({ argv: ['/bin/echo'] }), /^ERR_RUNNER_REFUSED/);
   assert.match(await refused({ argv: ['toString'] }), /^ERR_RUNNER_REFUSED/);
-  assert.match(await refused({ argv: ['tail', '/etc/shadow'] }), /^ERR_RUNNER_REFUSED: .*arguments of 'tail'/);
-  assert.match(await refused({ argv: ['echo'], env: { LD_PRELOAD: 'x' } }), /^ERR_RUNNER_REFUSED: .*LD_PRELOAD/);
+  assert.match(
+    await refused({ argv: ['tail', '/etc/shadow'] }),
+    /^ERR_RUNNER_REFUSED: .*arguments of 'tail'/,
+  );
+  assert.match(
+    await refused({ argv: ['echo'], env: { LD_PRELOAD: 'x' } }),
+    /^ERR_RUNNER_REFUSED: .*LD_PRELOAD/,
+  );
   assert.match(await refused({ argv: ['echo'], cwd: '..' }), /^ERR_RUNNER_REFUSED: .*not below/);
   assert.match(await refused({ argv: ['echo'], cwd: 'root' }), /^ERR_RUNNER_REFUSED: .*not below/);
 });
@@ -179,14 +198,26 @@ commands('a program gets only the variables that are listed', async () => {
 
 commands('a program that cannot be started is a failure of the attempt', async () => {
   await using one = await world();
-  const job = await one.client.submit({ ...command, policy: { ...command.policy, retry: { ...command.policy.retry, attempts: 1 } } }, { argv: ['missing'] });
+  const job = await one.client.submit(
+    { ...command, policy: { ...command.policy, retry: { ...command.policy.retry, attempts: 1 } } },
+    { argv: ['missing'] },
+  );
   assert.is((await errorOf(job.result())).failure?.code, 'ENOENT');
 });
 
 commands('an input that is no command is refused at its submit', async () => {
   await using one = await world();
-  for (const input of [{}, { argv: [] }, { argv: [1] }, { argv: ['echo', 'a\0b'] }, { argv: ['echo'], env: { A: 1 } }])
-    assert.is(((await errorOf(one.client.submit(command, input as never))) as { code: string }).code, 'ERR_JOB_SCHEMA');
+  for (const input of [
+    {},
+    { argv: [] },
+    { argv: [1] },
+    { argv: ['echo', 'a\0b'] },
+    { argv: ['echo'], env: { A: 1 } },
+  ])
+    assert.is(
+      ((await errorOf(one.client.submit(command, input as never))) as { code: string }).code,
+      'ERR_JOB_SCHEMA',
+    );
 });
 
 const WORKER = `
@@ -201,7 +232,9 @@ commands('programs do not outlive a worker that was killed', async () => {
   await using folder = await tempFolder();
   const module = join(folder.path, 'worker.mjs');
   await writeFile(module, WORKER);
-  const worker: ChildProcess = spawn(process.execPath, [module, join(folder.path, 'state'), folder.path], { stdio: 'inherit' });
+  const worker: ChildProcess = spawn(process.execPath, [module, join(folder.path, 'state'), folder.path], {
+    stdio: 'inherit',
+  });
   const pid = await pidIn(join(folder.path, 'main'));
   assert.ok(isAlive(pid));
   worker.kill('SIGKILL');

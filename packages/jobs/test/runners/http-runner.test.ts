@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Client, embedded, type JobFailedError } from '@troupe/jobs';
+import type { Client, JobFailedError } from '@troupe/jobs';
 import { type HttpRunnerOptions, http, httpRunner } from '@troupe/jobs/runners';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HttpRules } from '#src/runners/http/http-rules.js';
-import { isPublicAddress } from '#src/runners/http/public-address.js';
+import { isPublicAddress } from '#src/runners/http/node-public-address.js';
+import { embedded } from '../checked-processes.js';
 import { tempFolder } from '../temp-folder.js';
 
 const requests = suite('http runner');
@@ -80,7 +81,10 @@ requests('the body of a response comes in chunks; status, headers and body are c
   next();
   assert.equal((await chunks.next()).value, { body: 'und rot' });
   const output = await job.result();
-  assert.equal([output.status, output.headers['x-kind'], output.body, output.url], [201, 'test', 'grün und rot', url]);
+  assert.equal(
+    [output.status, output.headers['x-kind'], output.body, output.url],
+    [201, 'test', 'grün und rot', url],
+  );
 });
 
 requests('method, headers and body are sent; those of the connection are not the job’s', async () => {
@@ -158,7 +162,9 @@ requests('a redirect is checked like the first request, and drops secrets for an
 });
 
 requests('redirects end: the last answer is the output', async () => {
-  await using one = await world((_, response) => response.writeHead(302, { location: '/' }).end(), { redirectsMax: 3 });
+  await using one = await world((_, response) => response.writeHead(302, { location: '/' }).end(), {
+    redirectsMax: 3,
+  });
   const { status } = await one.client.run(http, { url: `http://127.0.0.1:${one.port}/` });
   assert.equal([status, one.seen.length], [302, 4]);
 });
@@ -195,15 +201,34 @@ requests('a body beyond the bound is a final failure, and a cancel ends the requ
 });
 
 requests('addresses that are not of the public internet', () => {
-  const inside = ['127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.1.1', '169.254.169.254', '100.64.0.1', '0.0.0.0'];
+  const inside = [
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.31.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+  ];
   inside.push('224.0.0.1', '255.255.255.255', '198.18.0.1', '::1', '::', 'fe80::1', 'fc00::1', 'ff02::1');
-  inside.push('::ffff:127.0.0.1', '::ffff:10.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', '2001:db8::1', 'text', '');
+  inside.push(
+    '::ffff:127.0.0.1',
+    '::ffff:10.0.0.1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    '2001:db8::1',
+    'text',
+    '',
+  );
   for (const address of inside) assert.is(isPublicAddress(address), false, address);
-  for (const address of ['1.1.1.1', '93.184.216.34', '2606:4700::1111']) assert.ok(isPublicAddress(address), address);
+  for (const address of ['1.1.1.1', '93.184.216.34', '2606:4700::1111'])
+    assert.ok(isPublicAddress(address), address);
 });
 
 requests('a pattern of hosts covers those below it, and a port where it names one', () => {
-  const rules = new HttpRules({ hosts: ['api.example.com', '*.cdn.example', 'own.example:8443', '[::1]:8080'] });
+  const rules = new HttpRules({
+    hosts: ['api.example.com', '*.cdn.example', 'own.example:8443', '[::1]:8080'],
+  });
   const isAllowed = (url: string): boolean => {
     try {
       rules.checkUrl(new URL(url), undefined);
@@ -215,14 +240,27 @@ requests('a pattern of hosts covers those below it, and a port where it names on
   const allowed = ['https://api.example.com/', 'http://API.example.com:80/x', 'https://a.b.cdn.example/'];
   allowed.push('https://own.example:8443/', 'http://[::1]:8080/');
   for (const url of allowed) assert.ok(isAllowed(url), url);
-  const refused = ['https://example.com/', 'https://cdn.example/', 'https://evilcdn.example/', 'https://own.example/'];
+  const refused = [
+    'https://example.com/',
+    'https://cdn.example/',
+    'https://evilcdn.example/',
+    'https://own.example/',
+  ];
   refused.push('https://api.example.com:8443/', 'https://api.example.com.evil.example/', 'http://[::1]/');
   for (const url of refused) assert.not.ok(isAllowed(url), url);
-  assert.throws(() => rules.checkUrl(new URL('http://api.example.com/'), new URL('https://api.example.com/')), /https to http/);
+  assert.throws(
+    () => rules.checkUrl(new URL('http://api.example.com/'), new URL('https://api.example.com/')),
+    /https to http/,
+  );
 });
 
 requests('options that would allow something else are refused', () => {
-  for (const options of [{}, { hosts: ['*'] }, { hosts: ['http://a.b'] }, { hosts: [], privateAddresses: ['10.0.0.0/33'] }])
+  for (const options of [
+    {},
+    { hosts: ['*'] },
+    { hosts: ['http://a.b'] },
+    { hosts: [], privateAddresses: ['10.0.0.0/33'] },
+  ])
     assert.throws(() => httpRunner(options as never));
 });
 

@@ -1,5 +1,13 @@
 import { isAbsolute, relative, resolve } from 'node:path';
-import { callback, listOf, number, type OptionRule, options, rule, wholeNumber } from '@troupe/core/option-check';
+import {
+  callback,
+  listOf,
+  number,
+  type OptionRule,
+  options,
+  rule,
+  wholeNumber,
+} from '@troupe/core/option-check';
 import { RunnerRefusedError } from '../../jobs-error.js';
 import { isText } from '../checked-schema.js';
 import type { CommandInput } from './command-job.js';
@@ -44,7 +52,8 @@ const allowedCommand = options({ path: absolutePath, args: callback }, ['path'])
 const program: OptionRule = (value, option) =>
   isText(value) ? absolutePath(value, option) : allowedCommand(value, option);
 const allowList: OptionRule = (value, option) => {
-  if (typeof value !== 'object' || value === null) return { option, value, problem: 'needed programs by name' };
+  if (typeof value !== 'object' || value === null)
+    return { option, value, problem: 'needed programs by name' };
   for (const [name, one] of Object.entries(value)) {
     const problem = program(one, `${option}.${name}`);
     if (problem !== undefined) return problem;
@@ -80,7 +89,9 @@ export function planCommand(
   const refused = Object.keys(env).find((one) => !jobEnv.includes(one));
   if (refused !== undefined) throw new RunnerRefusedError(`a job may not set the variable '${refused}'`);
   const root = given.cwd ?? worker.cwd;
-  const inherited = inheritEnv.flatMap((one) => (worker.env[one] === undefined ? [] : [[one, worker.env[one]]]));
+  const inherited = inheritEnv.flatMap((one) =>
+    worker.env[one] === undefined ? [] : [[one, worker.env[one]]],
+  );
   return {
     path: allowed.path,
     args,

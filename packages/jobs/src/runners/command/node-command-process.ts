@@ -28,7 +28,13 @@ export class CommandProcess {
   private constructor(plan: CommandPlan, cwd: string) {
     this.plan = plan;
     const { path, args, env } = plan;
-    this.child = spawn(path, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'], shell: false });
+    this.child = spawn(path, args, {
+      cwd,
+      env,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      shell: false,
+    });
     this.guard = guardGroup(this.child.pid);
     this.read('stdout', this.child.stdout as Readable); // a pipe, as stdio says
     this.read('stderr', this.child.stderr as Readable);
@@ -98,7 +104,8 @@ export class CommandProcess {
     pipe.setEncoding('utf8');
     pipe.on('data', (text: string) => {
       this.bytes += Buffer.byteLength(text);
-      if (this.bytes > this.plan.outputBytesMax) return this.fail(new RunnerOutputError(this.plan.outputBytesMax));
+      if (this.bytes > this.plan.outputBytesMax)
+        return this.fail(new RunnerOutputError(this.plan.outputBytesMax));
       for (let at = 0; at < text.length; at += CHUNK_CHARS_MAX)
         this.queue.push({ from, text: text.slice(at, at + CHUNK_CHARS_MAX) });
       this.queuedChars += text.length;

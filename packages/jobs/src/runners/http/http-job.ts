@@ -46,9 +46,11 @@ export const http = defineJob('http.request', {
 function inputProblem(value: unknown): string | undefined {
   const { url, method, headers, body, encoding } = (value ?? {}) as Partial<Record<keyof HttpInput, unknown>>;
   if (!isText(url)) return 'url is not a text';
-  if (method !== undefined && !METHODS.includes(method as string)) return `method is not one of ${METHODS.join(', ')}`;
+  if (method !== undefined && !METHODS.includes(method as string))
+    return `method is not one of ${METHODS.join(', ')}`;
   if (headers !== undefined && !isTextRecord(headers)) return 'headers are not an object of texts';
   if (body !== undefined && !isText(body)) return 'body is not a text';
-  if (encoding !== undefined && encoding !== 'utf8' && encoding !== 'base64') return 'encoding is not utf8 or base64';
+  if (encoding !== undefined && encoding !== 'utf8' && encoding !== 'base64')
+    return 'encoding is not utf8 or base64';
   return undefined;
 }

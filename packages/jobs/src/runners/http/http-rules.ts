@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net';
 import { listOf, number, rule, wholeNumber } from '@troupe/core/option-check';
 import { RunnerRefusedError } from '../../jobs-error.js';
-import { addressList, isInList, isNetwork, isPublicAddress } from './public-address.js';
+import { addressList, isInList, isNetwork, isPublicAddress } from './node-public-address.js';
 
 export interface HttpRunnerOptions {
   /**

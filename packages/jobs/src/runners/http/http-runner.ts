@@ -43,7 +43,8 @@ async function* runRequest(
 }
 
 function* chunksOf(text: string): Generator<HttpChunk, void, void> {
-  for (let at = 0; at < text.length; at += CHUNK_CHARS_MAX) yield { body: text.slice(at, at + CHUNK_CHARS_MAX) };
+  for (let at = 0; at < text.length; at += CHUNK_CHARS_MAX)
+    yield { body: text.slice(at, at + CHUNK_CHARS_MAX) };
 }
 
 /** Pieces end anywhere: the rest of a character or of three bytes waits for the next piece. */

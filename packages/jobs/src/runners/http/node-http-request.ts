@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { type IncomingMessage, type RequestOptions, request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { HttpInput } from './http-job.js';
@@ -30,8 +30,12 @@ export interface HttpResponse {
 
 type Method = NonNullable<HttpInput['method']>;
 
-/** One request and the redirects behind it. Each is checked, and goes to the very address that was checked. */
-export async function sendRequest(rules: HttpRules, input: HttpInput, signal: AbortSignal): Promise<HttpResponse> {
+/** One request and the redirects behind it. Each is checked, and goes to the address that was checked. */
+export async function sendRequest(
+  rules: HttpRules,
+  input: HttpInput,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
   let url = new URL(input.url);
   let before: URL | undefined;
   let method: Method = input.method ?? 'GET';
@@ -89,7 +93,9 @@ function sendOnce(
     agent: false,
     signal,
     headers: { ...headers, host: url.host, 'accept-encoding': 'identity' },
-    ...(isSecure && !url.hostname.startsWith('[') && isIP(url.hostname) === 0 ? { servername: url.hostname } : {}),
+    ...(isSecure && !url.hostname.startsWith('[') && isIP(url.hostname) === 0
+      ? { servername: url.hostname }
+      : {}),
   };
   return new Promise((resolve, reject) => {
     const request = (isSecure ? httpsRequest : httpRequest)(options, (message) => {
