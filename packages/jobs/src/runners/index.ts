@@ -1,4 +1,4 @@
-// @troupe/jobs/runners: handlers that a worker enables by its lists, and the jobs that clients submit to them.
+// @troupe/jobs/runners: handlers that a worker enables by its lists, and the jobs that clients submit.
 export { HttpStatusError, RunnerOutputError, RunnerRefusedError } from '../jobs-error.js';
 export type { CommandChunk, CommandInput, CommandOutput } from './command/command-job.js';
 export { command } from './command/command-job.js';

@@ -33,7 +33,7 @@ const ARG_CHARS_MAX = 65_536;
 const COLLECTED_CHARS_MAX = 256 * 1024;
 const NOTHING: CommandOutput = { stdout: '', stderr: '', exitCode: null, signal: null, isTruncated: false };
 
-/** Runs a program of the worker's allow-list: output as chunks, stdin by the feed, exit code in the output. */
+/** Runs a program of the worker's list: output as chunks, stdin by the feed, the exit code in the output. */
 export const command = defineJob('command.run', {
   input: checkedSchema<CommandInput>(inputProblem),
   output: checkedSchema<CommandOutput>((value) =>
