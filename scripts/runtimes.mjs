@@ -3,6 +3,7 @@
 //   npm run runtimes -- --only bun,deno     only these
 //   npm run runtimes -- --filter core       only the tests whose path contains this
 // The runtimes come from the npm registry, into .runtimes; what cannot be had is skipped with a printed reason.
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
 import { packAll, packages, packFolder, tryPackage } from './check/packs.mjs';
@@ -39,8 +40,11 @@ async function main() {
       );
     if (isWanted('typescript'))
       await provided({ name: 'typescript', spec: 'typescript@5.7' }, (at) => tryOldestCompiler(at, folder));
-    if (isWanted('require'))
-      await provided({ name: 'require', spec: 'node@24' }, (at) => tryRequire(at, folder));
+    for (const version of [22, 24])
+      if (isWanted('require'))
+        await provided({ name: `require by Node ${version}`, spec: `node@${version}` }, (at) =>
+          tryRequire(join(at, 'node_modules/.bin/node'), folder),
+        );
   } finally {
     folder.remove();
   }

@@ -10,7 +10,8 @@ const PROBES = {
   node: ['node', '--version'],
   flock: ['flock', '--version'],
   'pid-namespaces': ['unshare', '--user', '--map-root-user', '--pid', '--fork', 'true'],
-  postgresql: ['initdb', '--version'],
+  // Debian keeps the server of each version in a folder of its own.
+  postgresql: ['sh', '-c', 'ls /usr/lib/postgresql/*/bin/initdb'],
   python3: ['python3', '--version'],
   tmpfs: ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
 };

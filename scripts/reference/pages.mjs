@@ -442,6 +442,18 @@ export const pages = [
     ],
   },
   {
+    name: 'postgres',
+    title: 'PostgreSQL',
+    about: '`@troupe/postgres`: the log of a leader in PostgreSQL',
+    entries: ['packages/postgres/src/index.ts'],
+    guides: ['postgresql'],
+    sources: ['packages/postgres/src'],
+    parts: [
+      { kind: 'functions', title: 'Functions', names: ['postgresJournal'] },
+      { kind: 'options', type: 'PostgresJournalOptions' },
+    ],
+  },
+  {
     name: 'dashboard',
     title: 'Dashboard',
     about: '`@troupe/dashboard`: jobs over HTTP',

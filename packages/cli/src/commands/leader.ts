@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { Host } from '@troupe/core';
 import { type DashboardServer, type ServeOptions, serveDashboard } from '@troupe/dashboard';
 import {
@@ -7,8 +8,10 @@ import {
   type JobsEvent,
   jobId,
   type LeaderServer,
+  type OpenJournal,
   startLeader,
 } from '@troupe/jobs';
+import { postgresJournal } from '@troupe/postgres';
 import {
   type Address,
   type DialerAuth,
@@ -41,6 +44,8 @@ import { type CommandContext, type JsonFlag, printResult, subcommand } from '../
 import { type HttpFlags, httpOptions, withHttpOptions } from './dashboard.js';
 
 interface Flags extends JsonFlag, HttpFlags {
+  readonly postgres?: string;
+  readonly schema: string;
   readonly http?: number;
   readonly httpKey?: string;
   readonly port: number;
@@ -80,6 +85,11 @@ export function addLeader(program: Command, context: CommandContext): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--socket <path>', 'listen on a Unix socket instead', socketPath)
     .requiredOption('-d, --dir <folder>', 'folder of the log; made if it is not there', './state')
+    .option(
+      '--postgres <url>',
+      'keep the log in PostgreSQL instead; follows as a standby while another leads',
+    )
+    .option('--schema <name>', 'schema of its tables there', 'troupe')
     .option('-c, --config <file>', 'JSON with options of startLeader; flags win over it')
     .option('-k, --key <file>', 'a key file peers may prove; may be given several times', repeatable)
     .option('--tls-cert <file>', 'certificate')
@@ -185,9 +195,14 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
   const address = formatAddress(leader.address);
   // Before `ready` is printed: a signal after that line ends the process in order.
   const signalled = untilSignal();
-  printResult(context, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
-    `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
-  ]);
+  printResult(
+    context,
+    flags,
+    { kind: 'ready', address, ...(flags.postgres === undefined ? { dir: flags.dir } : {}), counts },
+    [
+      `leader ready on ${address}, ${placeOf(flags)}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
+    ],
+  );
   printTree(terminal, flags, leader);
   const gateway = await openGateway(context, flags, leader, http);
   onReload(() => void reload(context, flags, leader));
@@ -197,6 +212,10 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
   await gateway?.close();
   await leader.close({ withinMs: flags.drainWithin });
   printResult(context, flags, { kind: 'stopped' }, ['leader stopped']);
+}
+
+function placeOf({ dir, postgres, schema }: Flags): string {
+  return postgres === undefined ? `folder ${dir}` : `schema ${schema} of PostgreSQL`;
 }
 
 /** The HTTP side of a leader. It is a client of it, with a key of its own where the leader has keys. */
@@ -297,10 +316,11 @@ function open(
   const { terminal } = context;
   const tls = tlsOf(flags, terminal);
   const auth = authOf(flags);
+  const journal = postgresOf(context, flags, start);
   return startLeader({
     ...start,
     host,
-    dir: flags.dir,
+    ...(journal === undefined ? { dir: flags.dir } : { journal }),
     ...(auth === undefined ? {} : { auth }),
     ...(tls === undefined ? {} : { tls }),
     ...(flags.verbose === true ? { observe: (event) => printJobEvent(terminal, event, idOf) } : {}),
@@ -311,6 +331,28 @@ function open(
     },
     // Nothing is acknowledged before it is durable, so ending the process loses nothing.
     onFatal: (error) => process.exit(printCrash(terminal, 'leader', error)),
+  });
+}
+
+/** The journal of `--postgres`. The leader listens only when it leads. */
+function postgresOf(
+  context: CommandContext,
+  flags: Flags,
+  { address }: StartOptions,
+): OpenJournal | undefined {
+  const { postgres: url, schema } = flags;
+  if (url === undefined) return undefined;
+  const where = address === undefined ? 'leader' : formatAddress(address);
+  return postgresJournal({
+    url,
+    schema,
+    leader: `${hostname()}:${process.pid}`,
+    addresses: [where],
+    standby: true,
+    onStandby: ({ leader, addresses }) =>
+      printResult(context, flags, { kind: 'standby', leader, addresses }, [
+        `leader standing by for ${leader} at ${addresses}`,
+      ]),
   });
 }
 

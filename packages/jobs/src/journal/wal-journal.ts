@@ -1,4 +1,5 @@
 import type { Ref } from '@troupe/core';
+import { findModuleFile, type ModuleFile } from '@troupe/core/module-file';
 import {
   type BlobRef,
   type BlobWriter,
@@ -35,6 +36,12 @@ export function walJournal(options: WalOptions): OpenJournal {
     });
 }
 
+const FOLD: ModuleFile = {
+  path: '../ledger/ledger-fold.js',
+  from: import.meta.url,
+  entry: '@troupe/jobs/ledger-fold',
+};
+
 /** A disk that is smaller than the space to be kept free would never take a job. */
 function checkDisk({ dir, freeBytesSoft, segmentBytes = 64 * MIB }: WalOptions, done: Done): void {
   const soft = freeBytesSoft ?? Math.max(1024 * MIB, 4 * segmentBytes);
@@ -52,7 +59,7 @@ function openWal(
   done: (error: Error | null, journal?: Journal) => void,
   owner: JournalOwner,
 ): void {
-  const fold = { module: new URL('../ledger/ledger-fold.js', import.meta.url).href, export: 'ledgerFold' };
+  const fold = { module: findModuleFile(FOLD)?.href ?? FOLD.path, export: 'ledgerFold' };
   const content = reader.format;
   openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, ...options, content }, (error, log) => {
     if (error !== null) return done(versionErrorOf(error));

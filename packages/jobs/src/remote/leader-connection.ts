@@ -1,7 +1,7 @@
 import { type ActorRef, type ActorSystem, type AnyRef, type Host, nodeHost, type Ref } from '@troupe/core';
 import {
   type DialerEvent,
-  formatAddress,
+  formatAddresses,
   type MakeSession,
   nodeNet,
   type PeerError,
@@ -156,7 +156,7 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
     this.error = undefined;
     this.errorsInRow = error === undefined ? 0 : this.errorsInRow + 1;
     if (error === undefined || this.errorsInRow < ERRORS_IN_ROW_MAX || this.isClosed) return;
-    const address = formatAddress(this.options.address);
+    const address = formatAddresses(this.options.address);
     this.refuse(new LeaderRefusedError(address, error.name, error.message));
   }
 
@@ -176,7 +176,9 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
   private onEvent(event: DialerEvent): void {
     if (event.kind !== 'dialing') this.last = event;
     if (event.kind === 'lost' && !this.isClosed) {
-      const error = hopeless(this.options.address, event.reason);
+      const { address } = this.options;
+      // Of several leaders another one may take this peer.
+      const error = 'length' in address ? undefined : hopeless(address, event.reason);
       if (error !== undefined) this.settle?.(error);
     }
     this.options.onEvent?.(event);

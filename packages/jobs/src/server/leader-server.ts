@@ -30,6 +30,9 @@ import { SessionMaker } from './session-maker.js';
 /** Peers have so long to read their last answers. */
 const CLOSING_GRACE_MS = 100;
 
+/** A standby waits for the end of its leader, which may be long: the longest time of a timer. */
+const RECOVERY_MS = 2 ** 31 - 1;
+
 const NO_AUTH: ListenerAuth = { kind: 'none' };
 
 /** Numbers and a key beside a payload. */
@@ -133,7 +136,7 @@ export class LeaderServer implements AsyncDisposable {
 
   /** Resolves when the log is read to its end. */
   async recover(): Promise<void> {
-    await this.overview();
+    await this.system.ask(this.leader, { withinMs: RECOVERY_MS }).overview();
   }
 
   async listen(): Promise<void> {

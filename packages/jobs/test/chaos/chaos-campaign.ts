@@ -1,5 +1,5 @@
 import { SeededRandom } from '@troupe/core/testing';
-import { connectClient } from '@troupe/jobs';
+import { connectClient } from '../checked-processes.js';
 import {
   clientProcess,
   type Launch,

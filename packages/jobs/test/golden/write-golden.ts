@@ -9,17 +9,15 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import {
   type Client,
-  connectClient,
   dumpLedger,
   type HandledJob,
   LEDGER_FORMAT,
   type LeaderServer,
   loadLedger,
   type RemoteWorker,
-  startLeader,
-  startWorker,
 } from '@troupe/jobs';
 import { openWal } from '@troupe/wal';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import {
   Count,
   counting,

@@ -1,5 +1,5 @@
 // A leader that cannot read the messages of this version, as a later or an earlier one may.
-import { connectClient, defineJob, handle, type JobsError, startWorker } from '@troupe/jobs';
+import { defineJob, handle, type JobsError } from '@troupe/jobs';
 import { Listener, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,6 +7,7 @@ import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { encodeToClient } from '#src/wire/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { encodeToWorker } from '#src/wire/worker-codec.js';
+import { connectClient, startWorker } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
 
 const repetition = suite('no endless repetition');

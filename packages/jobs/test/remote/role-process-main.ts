@@ -2,15 +2,8 @@
 //   node role-process-main.js leader <dir> <port> <more options as JSON>
 //   node role-process-main.js worker <port> <name> <slots> <more options as JSON>
 //   node role-process-main.js client <port> <name>
-import {
-  connectClient,
-  type JobHandle,
-  JobsError,
-  type LeaderServerOptions,
-  type StartWorkerOptions,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { type JobHandle, JobsError, type LeaderServerOptions, type StartWorkerOptions } from '@troupe/jobs';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { Echo, sampleHandlers } from './sample-jobs.js';
 
 const [role, ...rest] = process.argv.slice(2);

@@ -1,15 +1,7 @@
-import {
-  connectClient,
-  defineJob,
-  handle,
-  type JobHandle,
-  type JobItem,
-  type StreamResetError,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { defineJob, handle, type JobHandle, type JobItem, type StreamResetError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { aNumber, anything, aString, schema } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 import { all, errorOf, fatal, inOneProcess, overTcp, type Place } from './stream-world.js';
