@@ -2,7 +2,15 @@
 // trim, clean and unclean ends. It records all appends and acknowledgements.
 
 import type { SeededRandom } from '@troupe/core/testing';
-import { type BlobRef, type CodecName, FULL, inlineSnapshotBuilder, type Log, REFUSED, type WalOptions } from '@troupe/wal';
+import {
+  type BlobRef,
+  type CodecName,
+  FULL,
+  inlineSnapshotBuilder,
+  type Log,
+  REFUSED,
+  type WalOptions,
+} from '@troupe/wal';
 import { digestFold, digestOf } from '../digest-fold.js';
 import { type HarnessOptions, LogHarness, textOf } from '../log-harness.js';
 
@@ -17,7 +25,10 @@ export class Workload {
   private readonly codec: CodecName;
 
   /** `codec`: of the log, but for one of its openings, which has the other. */
-  constructor({ codec = 'binary', ...options }: HarnessOptions & { readonly codec?: CodecName | undefined } = {}) {
+  constructor({
+    codec = 'binary',
+    ...options
+  }: HarnessOptions & { readonly codec?: CodecName | undefined } = {}) {
     this.harness = new LogHarness(options);
     this.codec = codec;
   }

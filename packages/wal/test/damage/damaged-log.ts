@@ -74,7 +74,9 @@ function appendBatches(
   for (let batch = 0; batch < batches; batch += 1) {
     for (let count = random.below(4); count >= 0; count -= 1) {
       const bytes = Buffer.alloc(1 + random.below(3_000), batch + count);
-      log.append(codec === 'binary' ? bytes : Buffer.from(JSON.stringify({ text: bytes.toString('latin1', 0, 500) })));
+      log.append(
+        codec === 'binary' ? bytes : Buffer.from(JSON.stringify({ text: bytes.toString('latin1', 0, 500) })),
+      );
     }
     harness.settle();
   }
