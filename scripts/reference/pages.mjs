@@ -449,8 +449,10 @@ export const pages = [
     guides: ['postgresql'],
     sources: ['packages/postgres/src'],
     parts: [
-      { kind: 'functions', title: 'Functions', names: ['postgresJournal'] },
+      { kind: 'functions', title: 'Functions', names: ['postgresJournal', 'submitIn'] },
       { kind: 'options', type: 'PostgresJournalOptions' },
+      { kind: 'options', type: 'SubmitInOptions' },
+      { kind: 'options', type: 'OutboxRelayOptions' },
     ],
   },
   {

@@ -38,6 +38,7 @@ export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { TraceContext } from './job/trace-context.js';
 export type { Trailer } from './job/trailer.js';
+export { validateJobInput } from './job/validate-by-schema.js';
 export type {
   AbortReason,
   CallStatus,

@@ -1,3 +1,5 @@
+export { OutboxRelay, type OutboxRelayOptions } from './outbox/outbox-relay.js';
+export { type SubmitInOptions, submitIn, type Transaction } from './outbox/submit-in.js';
 export {
   PostgresLogError,
   PostgresLogShortError,

@@ -11,7 +11,7 @@ import {
   type OpenJournal,
   startLeader,
 } from '@troupe/jobs';
-import { postgresJournal } from '@troupe/postgres';
+import { OutboxRelay, postgresJournal } from '@troupe/postgres';
 import {
   type Address,
   type DialerAuth,
@@ -46,6 +46,7 @@ import { type HttpFlags, httpOptions, withHttpOptions } from './dashboard.js';
 interface Flags extends JsonFlag, HttpFlags {
   readonly postgres?: string;
   readonly schema: string;
+  readonly outbox?: string;
   readonly http?: number;
   readonly httpKey?: string;
   readonly port: number;
@@ -80,7 +81,7 @@ export function addLeader(program: Command, context: CommandContext): void {
   );
   withHttpOptions(command)
     .option('--http <port>', 'serve jobs over HTTP too, on this port; 7420 is usual', wholeNumber(0, 65_535))
-    .option('--http-key <file>', 'key file by which the HTTP side is a client of this leader')
+    .option('--http-key <file>', 'key file by which the HTTP side and the outbox are clients of this leader')
     .option('-p, --port <n>', 'port; 0 picks a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--socket <path>', 'listen on a Unix socket instead', socketPath)
@@ -90,6 +91,7 @@ export function addLeader(program: Command, context: CommandContext): void {
       'keep the log in PostgreSQL instead; follows as a standby while another leads',
     )
     .option('--schema <name>', 'schema of its tables there', 'troupe')
+    .option('--outbox <url>', 'take jobs that transactions of this database have submitted')
     .option('-c, --config <file>', 'JSON with options of startLeader; flags win over it')
     .option('-k, --key <file>', 'a key file peers may prove; may be given several times', repeatable)
     .option('--tls-cert <file>', 'certificate')
@@ -205,10 +207,12 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
   );
   printTree(terminal, flags, leader);
   const gateway = await openGateway(context, flags, leader, http);
+  const relay = await openRelay(context, flags, leader);
   onReload(() => void reload(context, flags, leader));
   const signal = await signalled;
   printTree(terminal, flags, leader);
   if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
+  await relay?.close();
   await gateway?.close();
   await leader.close({ withinMs: flags.drainWithin });
   printResult(context, flags, { kind: 'stopped' }, ['leader stopped']);
@@ -246,6 +250,28 @@ class LeaderGateway {
     await this.server.close();
     this.client.close();
   }
+}
+
+/** Jobs of the outbox come to the leader through a client of its own. */
+async function openRelay(
+  { terminal }: CommandContext,
+  flags: Flags,
+  leader: LeaderServer,
+): Promise<{ close(): Promise<void> } | undefined> {
+  const url = flags.outbox ?? flags.postgres;
+  if (url === undefined) return undefined;
+  const { schema, httpKey } = flags;
+  const auth = httpKey === undefined ? {} : { auth: keyAuthOf(httpKey) };
+  const client = await connectClient({ address: leader.address, name: 'outbox', host: silentHost, ...auth });
+  const onRefused = ({ key, exec }: { key: string; exec: string }, error: Error): void =>
+    terminal.err(escapeControlCharacters(`leader: outbox row ${key} of ${exec}: ${error.message}`));
+  const relay = await OutboxRelay.start({ url, schema, client, onRefused });
+  return {
+    async close() {
+      await relay.close();
+      client.close();
+    },
+  };
 }
 
 type GatewayOptions = Omit<ServeOptions, 'client'> & { readonly auth?: DialerAuth | undefined };

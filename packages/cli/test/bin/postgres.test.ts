@@ -1,8 +1,10 @@
 // timeout: 120s, needs: postgresql
+import { join } from 'node:path';
 import { PostgresServer } from '@troupe/postgres/testing';
+import postgresClient from 'postgres';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inProcess, Running } from './troupe.js';
+import { folder, inProcess, Running, workerOf } from './troupe.js';
 
 const postgres = suite('leaders on PostgreSQL by the command');
 
@@ -19,6 +21,29 @@ postgres('one leads, the other stands by and takes over; clients are given both 
   const next = /"address":"([^"]+)"/.exec(second.printed.split('\n')[1] ?? '')?.[1] as string;
   const shown = await inProcess(['show', id, '--leader', `${address},${next}`]);
   assert.match(shown.out, /state +queued/);
+});
+
+postgres('a leader on files takes the outbox of a database', async () => {
+  await using server = await PostgresServer.start();
+  await using f = await folder();
+  const words = ['leader', '--port', '0', '--dir', join(f.dir, 'state'), '--outbox', server.url];
+  await using leader = new Running(words);
+  const { address } = (await leader.first) as { address: string };
+  await using worker = await workerOf(address, f.dir);
+  assert.ok(worker);
+  const sql = postgresClient(server.url, { onnotice: () => undefined });
+  // The tables are there once the relay has started.
+  for (;;) {
+    const [row] = await sql`select to_regproc('troupe.submit') as name`;
+    if (row?.['name'] !== null) break;
+  }
+  await sql`select troupe.submit('math.add', '[1, 2]')`;
+  for (;;) {
+    const { out } = await inProcess(['ls', '--state', 'done', '--leader', address]);
+    if (out.includes('math.add')) break;
+  }
+  await sql.end();
+  assert.is(await leader.end('SIGTERM'), 0);
 });
 
 postgres('a database that is not there is one line and exit 69', async () => {

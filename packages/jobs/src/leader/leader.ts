@@ -1,5 +1,6 @@
 import type { LogCondition } from '@troupe/wal';
 import { Ring } from '../collections/ring.js';
+import { RECORD_BYTES_MAX } from '../job/job-policy.js';
 import type { PayloadStore } from '../job/payload-store.js';
 import { JournalDeposedError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
@@ -9,6 +10,7 @@ import type { LeaderOverview, LogUse } from '../protocol/admin-messages.js';
 import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
 import type { LostPayload } from '../protocol/leader-interface.js';
 import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
+import type { SpillLoaded, SpillWritten } from '../spill/spill.js';
 import { AdminApi } from './admin/admin-api.js';
 import { CommitEffects } from './commit/commit-effects.js';
 import { JournalWriter } from './commit/journal-writer.js';
@@ -23,13 +25,14 @@ import { FeedTable } from './feeds/feed-table.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-context.js';
 import type { LeaderEffects } from './leader-effects.js';
-import { type LeaderLimits, type LeaderTimes, RECORD_BYTES_MAX } from './options/leader-limits.js';
+import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { MessageSlices } from './sessions/message-slices.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
 import { SessionRegistry } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
+import type { FoundBlock } from './streams/spill-block.js';
 import { StreamTable } from './streams/stream-table.js';
 import { ProducerRegistry } from './submit/producer-registry.js';
 import { SubmitProcessor } from './submit/submit-processor.js';
@@ -51,7 +54,16 @@ export interface LeaderSetup {
   readonly effects: LeaderEffects;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
+  /** It has files for chunks of streams. */
+  readonly hasSpill: boolean;
   readonly observe?: JobsObserver | undefined;
+}
+
+/** A file of the spill of before a restart. */
+export interface FoundFile {
+  readonly file: number;
+  readonly bytes: number;
+  readonly blocks: readonly FoundBlock[];
 }
 
 /**
@@ -132,7 +144,7 @@ export class Leader implements LeaderContext {
     this.leaseWatch = new LeaseWatch(this, this.attempts);
     this.feeds = new FeedTable(this);
     this.admin = new AdminApi(this, this.leaseWatch, this.feeds);
-    this.streams = new StreamTable(this);
+    this.streams = new StreamTable(this, setup);
     this.sessions = new SessionRegistry(
       this,
       this.attempts,
@@ -276,6 +288,10 @@ export class Leader implements LeaderContext {
     this.applyTasks.push(run);
   }
 
+  get spillBytes(): number {
+    return this.streams.spillBytes;
+  }
+
   chunkCount(job: LeaderJob): number | undefined {
     return this.streams.countOf(job);
   }
@@ -357,6 +373,26 @@ export class Leader implements LeaderContext {
     this.effects.finished();
   }
 
+  /** The files of the spill, as they were found at the start: before the first request. */
+  restoreSpill(found: readonly FoundFile[]): void {
+    for (const { file, bytes, blocks } of found) this.streams.restoreFile(file, bytes, blocks);
+    this.streams.restored([...this.ledger.spillFiles]);
+  }
+
+  spillWritten({ error }: SpillWritten): void {
+    if (this.stopped) return;
+    this.readClock();
+    this.streams.spillWritten(error);
+    this.wake();
+  }
+
+  spillLoaded(loaded: SpillLoaded): void {
+    if (this.stopped) return;
+    this.readClock();
+    this.streams.spillLoaded(loaded);
+    this.wake();
+  }
+
   /** The oldest append is durable, or has failed. */
   appended(error: Error | null, firstLsn: number): void {
     this.journalWriter.appended(error, firstLsn);
@@ -398,7 +434,7 @@ export class Leader implements LeaderContext {
     this.lastTickAt = now;
     this.leaseWatch.check();
     this.expire();
-    this.streams.sweep();
+    this.streams.tick();
     this.feeds.tick();
     this.outbound.retryAll();
     this.effects.startTick(this.times.tickMs);

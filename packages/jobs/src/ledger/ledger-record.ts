@@ -152,6 +152,20 @@ export interface LimitsRecord {
   readonly keyWindowMs: number;
 }
 
+/** A file of the spill is about to be made: files that no record names are removed at a start. */
+export interface SpillFileRecord {
+  readonly type: 'spill_file';
+  readonly at: number;
+  readonly file: number;
+}
+
+/** No stream has chunks in these files any more. */
+export interface SpillDropRecord {
+  readonly type: 'spill_drop';
+  readonly at: number;
+  readonly files: readonly number[];
+}
+
 export interface TickRecord {
   readonly type: 'tick';
   readonly at: number;
@@ -215,4 +229,6 @@ export type LedgerRecord =
   | FeedRecord
   | FeedEndRecord
   | FeedDropRecord
-  | LimitsRecord;
+  | LimitsRecord
+  | SpillFileRecord
+  | SpillDropRecord;

@@ -23,6 +23,8 @@ import type {
   PurgeRecord,
   RedriveRecord,
   RequeueRecord,
+  SpillDropRecord,
+  SpillFileRecord,
   StateRecord,
   Submission,
 } from './ledger-record.js';
@@ -71,6 +73,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly feeds = new Map<number, StoredFeed>();
   /** Of queued, running and dead jobs that were submitted with one. Apart from the jobs: most have none. */
   readonly traces = new Map<number, TraceContext>();
+  /** Files of the spill that may exist. */
+  readonly spillFiles = new Set<number>();
+  /** Never used before. */
+  nextSpillFile = 1;
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
   /** Numbers of done and cancelled jobs, by the end of their retention. */
   readonly ended = new TimedHeap();
@@ -83,6 +89,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
 
   /** Returns the job of a record about one job, even if retention has dropped it by the same record. */
   apply(record: LedgerRecord): Job<State> | undefined {
+    // A version without these records must come to the same jobs, so they change nothing else, not even time.
+    if (record.type === 'spill_file' || record.type === 'spill_drop') return this.applySpill(record);
     if (record.type === 'state') return this.addState(record);
     this.advance(record.at, record.type === 'tick' ? TICK_EXPIRIES_MAX : RECORD_EXPIRIES_MAX);
     switch (record.type) {
@@ -144,6 +152,14 @@ export class Ledger<State extends OwnerState = OwnerState> {
         return undefined;
       default:
         return record satisfies never;
+    }
+  }
+
+  private applySpill(record: SpillFileRecord | SpillDropRecord): undefined {
+    if (record.type === 'spill_drop') for (const file of record.files) this.spillFiles.delete(file);
+    else {
+      this.spillFiles.add(record.file);
+      this.nextSpillFile = Math.max(this.nextSpillFile, record.file + 1);
     }
   }
 

@@ -5,6 +5,8 @@ import type { RunnerUse } from './worker-messages.js';
 export type AdminRequest =
   | { readonly kind: 'cancel'; readonly job: number; readonly reason: string }
   | { readonly kind: 'inspect'; readonly job: number }
+  /** The job of an idempotency key of this client's identity. */
+  | { readonly kind: 'find-key'; readonly exec: string; readonly key: string }
   | { readonly kind: 'overview' }
   | { readonly kind: 'list'; readonly state: JobState; readonly after: number; readonly max: number }
   /** The dead ones among these jobs, with the attempt of their death. */
@@ -114,7 +116,8 @@ export type LeaderTable =
   | 'producers'
   | 'policies'
   | 'results'
-  | 'resultBytes';
+  | 'resultBytes'
+  | 'spillBytes';
 
 export interface TableUse {
   /** How much of it is used. */
@@ -128,7 +131,7 @@ export interface QuotaUse extends TableUse {
   /** The identity. */
   readonly identity: string;
   /** The table. */
-  readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes'>;
+  readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes' | 'spillBytes'>;
 }
 
 /** A limit that is reached, or another reason why submits are refused. */

@@ -16,9 +16,10 @@ import {
   transportLimits,
 } from '@troupe/transport';
 import { type MessageLimits, PLAIN_MESSAGE_BYTES_MAX } from '../connection/message-limits.js';
+import { RECORD_BYTES_MAX } from '../job/job-policy.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
-import { DEFAULT_LEADER_LIMITS, RECORD_BYTES_MAX } from '../leader/options/leader-limits.js';
+import { DEFAULT_LEADER_LIMITS } from '../leader/options/leader-limits.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions, withDefaults } from '../option-check.js';

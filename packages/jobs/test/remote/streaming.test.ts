@@ -106,7 +106,8 @@ function suiteOf(name: string, place: Place): void {
 
   streaming('internal: the job never waits; lost chunks are a gap, and the output is an item', async () => {
     await using world = await place([handle(bulk, sending), handle(count, counting)]);
-    const job = await world.client.submit(bulk, 3_000, { streaming: 'internal' });
+    const stream = { spillBytes: 0 };
+    const job = await world.client.submit(bulk, 3_000, { streaming: 'internal', stream });
     assert.is(await job.result(), null);
     const items = await all(job.items());
     const gap = items[0] as { kind: string; from: number; to: number };

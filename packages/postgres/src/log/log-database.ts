@@ -6,6 +6,7 @@ import type { WriteBatch } from './batch-queue.js';
 export interface DatabaseOptions {
   /** `postgres://user@host:5432,other:5432/database?target_session_attrs=read-write`. */
   readonly url: string;
+  /** The schema of the tables. */
   readonly schema: string;
 }
 

@@ -8,7 +8,7 @@ const MIGRATION_LOCK = 7_419_001;
 export const PARTITION_POSITIONS = 1_000_000;
 
 /**
- * Plain SQL of PostgreSQL 12 and later. A step is never changed once it was released; a new one is added.
+ * Plain SQL of PostgreSQL 13 and later. A step is never changed once it was released; a new one is added.
  * `head` is updated with every append: half-full pages let the new version of its row stay on the same page.
  * Values of `bytea` columns are stored as they are, since records do not compress well and TOAST compression
  * costs more than it saves.
@@ -67,6 +67,20 @@ const STEPS: readonly string[] = [
   );
   alter table payload_part alter column bytes set storage external;
   `,
+  `
+  create table outbox (
+    id bigint generated always as identity primary key,
+    key text not null unique default gen_random_uuid()::text,
+    exec text not null,
+    payload text not null,
+    options jsonb not null default '{}'
+  );
+
+  create function submit(exec text, payload jsonb, options jsonb default '{}') returns text
+  language sql volatile as $$
+    insert into outbox (exec, payload, options) values ($1, $2::text, $3) returning key
+  $$;
+  `,
 ];
 
 /** Creates the tables, or brings them to this version. Refuses tables of a newer one, and changes nothing. */
@@ -79,6 +93,7 @@ export async function migrate(sql: Sql, schema: string): Promise<void> {
     const found = row?.version ?? 0;
     if (found > STEPS.length) throw new PostgresSchemaError(schema, found, STEPS.length);
     if (found === STEPS.length) return;
+    // A function keeps the names of its tables by the path at its creation.
     await tx`set local search_path to ${tx(schema)}`;
     for (const step of STEPS.slice(found)) await tx.unsafe(step);
     if (row === undefined) await tx`insert into version values (${STEPS.length})`;

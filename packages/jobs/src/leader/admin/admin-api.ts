@@ -1,3 +1,4 @@
+import { windowKey } from '../../ledger/key-window.js';
 import type { CancelRecord } from '../../ledger/ledger-record.js';
 import type {
   AdminAnswer,
@@ -38,6 +39,7 @@ export class AdminApi {
     | 'markDirty'
     | 'queues'
     | 'recordTime'
+    | 'spillBytes'
     | 'stage'
     | 'whenApplied'
   >;
@@ -70,6 +72,11 @@ export class AdminApi {
         if (job === undefined || this.isExpired(job) || !session.permits('observe', job))
           return this.answer(session, call, { kind: 'unknown', job: request.job });
         return this.answer(session, call, { kind: 'job', view: this.jobView(job) });
+      }
+      case 'find-key': {
+        const { client } = session;
+        const entry = this.context.ledger.keys.get(windowKey(client, request.exec, request.key));
+        return this.serve(session, call, { kind: 'inspect', job: entry?.job ?? 0 });
       }
       case 'list':
         return this.listing.start(session, call, request, this.context.ledger.jobs);

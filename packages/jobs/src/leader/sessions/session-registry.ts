@@ -1,5 +1,5 @@
 import { isSubjectPattern } from '@troupe/transport';
-import { policyProblem } from '../../job/job-policy.js';
+import { type JobPolicy, policyProblem } from '../../job/job-policy.js';
 import type { SessionRefusalCode } from '../../jobs-error.js';
 import { isPlainName } from '../../option-check.js';
 import type { ClientHello, ClientMessage } from '../../protocol/client-messages.js';
@@ -214,12 +214,18 @@ export class SessionRegistry {
     const isNew = !policies.has(ref) && !refusedDefinitions.has(ref);
     if (isNew && policies.size + refusedDefinitions.size >= DEFINITIONS_MAX)
       return this.refuse(session, 'ERR_SESSION_MALFORMED', `more than ${DEFINITIONS_MAX} job definitions`);
-    const problem = 'problem' in policy ? policy.problem : policyProblem(policy);
+    const problem =
+      'problem' in policy ? policy.problem : (policyProblem(policy) ?? this.streamProblem(policy));
     if ('problem' in policy || problem !== undefined)
       refusedDefinitions.set(ref, refusal('ERR_EXEC_UNSUPPORTED', `this leader cannot: ${problem}`, 0));
     else if (!session.permitsSubmit(policy.group)) refusedDefinitions.set(ref, FORBIDDEN_GROUP);
     else if (!this.policies.define(session, ref, policy)) refusedDefinitions.set(ref, POLICIES_FULL);
     else refusedDefinitions.delete(ref);
+  }
+
+  private streamProblem({ stream }: JobPolicy): string | undefined {
+    const isImpossible = stream?.durable === true && !this.streams.hasSpill;
+    return isImpossible ? 'stream.durable without files for chunks' : undefined;
   }
 
   fromWorker(session: WorkerSession, message: WorkerMessage): void {

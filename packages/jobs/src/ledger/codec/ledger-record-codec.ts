@@ -123,6 +123,12 @@ function encodeFields(record: LedgerRecord, out: ByteWriter): void {
       out.int(record.producers.length);
       for (const producer of record.producers) out.int(producer);
       return;
+    case 'spill_file':
+      return out.int(record.file);
+    case 'spill_drop':
+      out.int(record.files.length);
+      for (const file of record.files) out.int(file);
+      return;
     case 'genesis':
       return out.text(record.tag);
     case 'policy':
@@ -272,6 +278,10 @@ function decodeFields(
       return { type, at, policies: decodeMany(read, (one) => one.int()) };
     case 'producer_drop':
       return { type, at, producers: decodeMany(read, (one) => one.int()) };
+    case 'spill_file':
+      return { type, at, file: read.int() };
+    case 'spill_drop':
+      return { type, at, files: decodeMany(read, (one) => one.int()) };
     case 'genesis':
       return { type, at, tag: read.text() };
     case 'policy':

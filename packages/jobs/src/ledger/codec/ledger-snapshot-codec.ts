@@ -25,6 +25,7 @@ const HEAD = 1;
 const PRODUCERS = 2;
 const KEYS = 3;
 const JOBS = 4;
+const SPILL_FILES = 64;
 /** Before the jobs, whose bytes they are part of. */
 const FEEDS = 32;
 
@@ -43,6 +44,7 @@ export function* encodeSnapshot(ledger: Ledger, endsChunk?: (job: Job) => boolea
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
   yield* chunks(FEEDS, feedParts(ledger.feeds), encodeFeedPart, out);
   yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out, endsChunk);
+  if (ledger.nextSpillFile > 1) yield encodeSpillFiles(ledger, out);
 }
 
 /** The same for records of a log, each of which names at most one stored payload: that of its last job. */
@@ -107,6 +109,8 @@ function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => v
       return decodeKey;
     case FEEDS:
       return decodeFeedPart;
+    case SPILL_FILES:
+      return decodeSpillFiles;
     case JOBS:
       return jobDecoder();
     default:
@@ -162,6 +166,19 @@ function decodePolicies(ledger: Ledger, read: LedgerByteReader): void {
     const no = read.int();
     ledger.policies.set(no, new StoredPolicy(no, readPolicy(read)));
   }
+}
+
+/** A bound on the bytes of the files bounds their number. */
+function encodeSpillFiles(ledger: Ledger, out: ByteWriter): Uint8Array {
+  out.byte(SPILL_FILES);
+  out.int(ledger.nextSpillFile);
+  for (const file of ledger.spillFiles) out.int(file);
+  return out.take();
+}
+
+function decodeSpillFiles(ledger: Ledger, read: LedgerByteReader): void {
+  ledger.nextSpillFile = read.int();
+  while (!read.done) ledger.spillFiles.add(read.int());
 }
 
 function encodeProducer(producer: Producer, out: ByteWriter): void {

@@ -29,6 +29,8 @@ const KINDS: Readonly<Record<LedgerRecord['type'], number>> = {
   feed_end: 33,
   feed_drop: 34,
   state: 35,
+  spill_file: 64,
+  spill_drop: 65,
 };
 
 export const KIND_OF: ReadonlyMap<string, number> = new Map(Object.entries(KINDS));

@@ -73,6 +73,8 @@ const FIELDS: { readonly [T in Type]: LineFields<Omit<RecordOf<T>, 'type' | 'at'
   feed_end: { job: int },
   feed_drop: { job: int, below: int },
   state: { chunk: bytes },
+  spill_file: { file: int },
+  spill_drop: { files: ints },
 };
 
 /** The object of a record: its type first. */
