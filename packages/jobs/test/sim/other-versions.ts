@@ -101,7 +101,10 @@ export class OtherVersions {
       if (version !== 'earlier' && this.random() < 0.3) this.appendAlone(journal, LATER_OPTIONAL, codec);
       if (knowsRequired(version) && this.random() < 0.3) this.appendAlone(journal, LATER_REQUIRED, codec);
       journal.append(
-        entries.map((entry) => entryOf(version, entry)),
+        entries.map((entry) => {
+          const changed = entryOf(version, entry);
+          return changed.length <= journal.entryBytesMax ? changed : entry;
+        }),
         stored,
         to,
       );

@@ -60,6 +60,7 @@ function swapGetter(owner: { prototype: object }, name: string, get: () => unkno
 }
 
 interface JournalWriterInside {
+  readonly form: unknown;
   filling: { size: number };
   onDurable(batch: unknown, lsn: number): void;
   log: { append(entries: Uint8Array[]): void };
@@ -231,8 +232,10 @@ export const plantedBugs: readonly PlantedBug[] = [
           function flush(this: JournalWriterInside & Record<string, unknown>) {
             if (this.filling.size === 0) return;
             const batch = this.filling as unknown as { entries(): Uint8Array[]; clear(): void };
-            const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
-            this.filling = new Batch();
+            const Batch = (batch as object).constructor as new (
+              form: unknown,
+            ) => JournalWriterInside['filling'];
+            this.filling = new Batch(this.form);
             this.log.append(batch.entries());
             this.onDurable(batch, 1);
           },
@@ -248,8 +251,10 @@ export const plantedBugs: readonly PlantedBug[] = [
           function flush(this: JournalWriterInside) {
             if (this.filling.size === 0) return;
             const batch = this.filling as unknown as { entries(): Uint8Array[] };
-            const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
-            this.filling = new Batch();
+            const Batch = (batch as object).constructor as new (
+              form: unknown,
+            ) => JournalWriterInside['filling'];
+            this.filling = new Batch(this.form);
             this.onDurable(batch, 1);
             this.log.append(batch.entries());
           },
