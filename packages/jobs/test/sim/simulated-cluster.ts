@@ -759,6 +759,7 @@ export class SimulatedCluster {
       setTimer: () => undefined,
       clearTimer: () => undefined,
       defer: (run: () => void) => run(),
+      later: (run: () => void) => run(),
     };
     // The version that knows everything in the folder.
     const version = isRaised(storage.disk) ? 'raising' : 'forgetful';
