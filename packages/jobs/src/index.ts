@@ -95,6 +95,7 @@ export type { LedgerRecord } from './ledger/ledger-record.js';
 export type { LedgerLine } from './ledger/lines/line-field.js';
 export type {
   FeedView,
+  JobProgress,
   JobView,
   LeaderOverview,
   LeaderTable,

@@ -26,6 +26,7 @@ import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-context.js';
 import type { LeaderEffects } from './leader-effects.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
+import { ProgressTable } from './progress/progress-table.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { MessageSlices } from './sessions/message-slices.js';
@@ -146,7 +147,8 @@ export class Leader implements LeaderContext {
     );
     this.leaseWatch = new LeaseWatch(this, this.attempts);
     this.feeds = new FeedTable(this);
-    this.admin = new AdminApi(this, this.leaseWatch, this.feeds);
+    const progress = new ProgressTable(this);
+    this.admin = new AdminApi(this, this.leaseWatch, this.feeds, progress);
     this.streams = new StreamTable(this, setup);
     this.sessions = new SessionRegistry(
       this,
@@ -155,6 +157,7 @@ export class Leader implements LeaderContext {
       producers,
       this.streams,
       this.feeds,
+      progress,
     );
     this.dispatcher = new Dispatcher(this, this.attempts);
     const { submits, attempts, admin, sessions, streams, feeds } = this;

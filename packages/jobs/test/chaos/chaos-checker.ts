@@ -5,6 +5,8 @@ import type { RoleProcess } from '../remote/role-process.js';
 /** A job as the log holds it. */
 interface LoggedJob {
   readonly input: string;
+  /** Record time. */
+  readonly at: number;
   acks: number;
   result: string;
 }
@@ -34,8 +36,15 @@ export class ChaosChecker {
   /** The log after all jobs have ended. Returns how many there are. */
   async check(dir: string): Promise<number> {
     const jobs = await jobsInLog(dir);
-    const inputs = new Set([...jobs.values()].map(({ input }) => input));
-    if (inputs.size !== jobs.size) this.problems.push('a submit was accepted twice');
+    const byInput = new Map<string, string>();
+    for (const [id, { input, at }] of jobs) {
+      const first = byInput.get(input);
+      if (first !== undefined) {
+        const ms = at - (jobs.get(first)?.at ?? 0);
+        this.problems.push(`submit ${input} was accepted twice: ${first}, and ${id} after ${ms} ms`);
+      }
+      byInput.set(input, id);
+    }
     for (const [id, input] of this.acked)
       if (jobs.get(id)?.input !== input) this.problems.push(`acknowledged ${id} is not in the log`);
     for (const [id, { acks, input, result }] of jobs) {
@@ -58,7 +67,7 @@ async function jobsInLog(dir: string): Promise<Map<string, LoggedJob>> {
       if (record.type === 'genesis') tag = record.tag;
       else if (record.type === 'enqueue') {
         const input = JSON.parse(payloadText(record.payload)) as string;
-        jobs.set(`${tag}-${record.job.toString(36)}`, { input, acks: 0, result: '' });
+        jobs.set(`${tag}-${record.job.toString(36)}`, { input, at: record.at, acks: 0, result: '' });
       } else if (record.type === 'ack') {
         const job = of(record.job);
         if (job === undefined) return;
