@@ -187,7 +187,8 @@ function lineOf(version: LeaderVersion, text: string): Uint8Array {
   return Buffer.from(JSON.stringify(kept));
 }
 
-const OPTIONAL = ['by', 'trace', 'chunks', 'metadata'];
+/** An earlier version has streams, and neither of these. */
+const OPTIONAL = ['by', 'trace'];
 
 function withoutOptionalFields(record: LedgerRecord): LedgerRecord {
   const entries = Object.entries(record).filter(([name]) => !OPTIONAL.includes(name));
