@@ -80,6 +80,15 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
     handlerEnded(ctx, ended) {
       ctx.state.worker.handlerEnded(ended);
     },
+    handlerChunks(ctx, chunks) {
+      ctx.state.worker.handlerChunks(chunks);
+    },
+    handlerProgress(ctx, progress) {
+      ctx.state.worker.handlerProgress(progress);
+    },
+    handlerFeed(ctx, state) {
+      ctx.state.worker.handlerFeed(state);
+    },
     threadEnded(ctx, ended) {
       const { thread, failure } = ended;
       ctx.log.warn(`handler thread ${thread} ended: ${failure.message}`, { worker: ctx.state.args.worker });
@@ -143,6 +152,9 @@ function openThreads({ state, self }: WorkerContext): ThreadSetup | undefined {
   const reports: HandlerThreadReports = {
     threadUp: whileOpen((up) => self.tell.threadUp(up)),
     handlerEnded: whileOpen((ended) => self.tell.handlerEnded(ended)),
+    handlerChunks: whileOpen((chunks) => self.tell.handlerChunks(chunks)),
+    handlerProgress: whileOpen((progress) => self.tell.handlerProgress(progress)),
+    handlerFeed: whileOpen((state) => self.tell.handlerFeed(state)),
     threadEnded: whileOpen((ended) => self.tell.threadEnded(ended)),
   };
   const { count, graceMs } = threads;

@@ -36,7 +36,10 @@ import { RunnerPools } from './runners/runner-pools.js';
 import type { RunnerReport } from './runners/runner-port.js';
 import { ChunkSenders } from './stream/chunk-senders.js';
 import type {
+  HandlerChunks,
   HandlerEnded,
+  HandlerFeedState,
+  HandlerProgress,
   HandlerThreadReports,
   HandlerThreads,
   ThreadEnded,
@@ -301,6 +304,18 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
 
   handlerEnded(ended: HandlerEnded): void {
     if (!this.isStopped) this.threaded?.handlerEnded(ended);
+  }
+
+  handlerChunks(chunks: HandlerChunks): void {
+    if (!this.isStopped) this.threaded?.handlerChunks(chunks);
+  }
+
+  handlerProgress(progress: HandlerProgress): void {
+    if (!this.isStopped) this.threaded?.handlerProgress(progress);
+  }
+
+  handlerFeed(state: HandlerFeedState): void {
+    if (!this.isStopped) this.threaded?.handlerFeed(state);
   }
 
   threadEnded(ended: ThreadEnded): void {

@@ -1,4 +1,7 @@
 import type { AbortReason, JobFailure } from '../../jobs-error.js';
+import type { Payload } from '../../job/payload.js';
+import type { FedItems, FeedRequest } from '../../protocol/feed-messages.js';
+import type { AttemptProgress } from '../../protocol/progress-messages.js';
 import type { Assignment, AttemptEnd } from '../../protocol/worker-messages.js';
 
 /** One call of a handler on a thread; `id` is new for each. */
@@ -30,6 +33,10 @@ export interface HandlerThreads {
   /** Leads to `handlerEnded`, or to `threadEnded`. */
   call(thread: number, call: HandlerCall): void;
   abort(thread: number, abort: HandlerAbort): void;
+  /** The call may have so many bytes of chunks on the way. */
+  openWindow(thread: number, window: HandlerWindow): void;
+  /** Items of its feed. */
+  feed(thread: number, fed: HandlerFed): void;
   /** Ends the thread at whatever instruction it is. Leads to `threadEnded`. */
   end(thread: number): void;
   /** The threads end: those with a call when it has ended, at the latest after the grace. */
@@ -48,6 +55,10 @@ export interface HandlerThreadSource {
 export interface HandlerThreadReports {
   threadUp(up: ThreadUp): void;
   handlerEnded(ended: HandlerEnded): void;
+  /** Before `handlerEnded` of the same call. */
+  handlerChunks(chunks: HandlerChunks): void;
+  handlerProgress(progress: HandlerProgress): void;
+  handlerFeed(state: HandlerFeedState): void;
   /** Exactly once after each `start`, after everything else of that thread. */
   threadEnded(ended: ThreadEnded): void;
 }
@@ -61,6 +72,39 @@ export interface HandlerEnded {
   readonly thread: number;
   readonly id: number;
   readonly end: AttemptEnd;
+}
+
+/** Chunks of a call with consecutive numbers. */
+export interface HandlerChunks {
+  readonly thread: number;
+  readonly id: number;
+  readonly first: number;
+  readonly chunks: readonly Payload[];
+}
+
+/** As between worker and leader: set, not added. */
+export interface HandlerWindow {
+  readonly id: number;
+  readonly taken: number;
+  readonly bytes: number;
+}
+
+export interface HandlerProgress {
+  readonly thread: number;
+  readonly id: number;
+  readonly progress: AttemptProgress;
+}
+
+export interface HandlerFed {
+  readonly id: number;
+  readonly fed: FedItems;
+}
+
+/** What the handler of a call has taken of its feed. */
+export interface HandlerFeedState {
+  readonly thread: number;
+  readonly id: number;
+  readonly request: FeedRequest;
 }
 
 export interface ThreadEnded {

@@ -1,5 +1,7 @@
 import { jobId } from '../../job/job-id.js';
+import type { AbortReason } from '../../jobs-error.js';
 import type { JobsClock } from '../../jobs-host.js';
+import type { AttemptProgress } from '../../protocol/progress-messages.js';
 import type { AttemptEnd } from '../../protocol/worker-messages.js';
 import { Attempt } from '../attempt/attempt.js';
 import { noHandler } from '../attempt/attempt-end.js';
@@ -18,6 +20,8 @@ export interface ThreadCallsSetup {
   readonly handlers: readonly HandledJob[];
   readonly clock: Pick<JobsClock, 'now'>;
   readonly post: (message: FromHandlerThread) => void;
+  /** Runs after the messages that are here by now: chunks of one turn are one message. */
+  readonly soon: (run: () => void) => void;
   /** After `close` the last call has ended. */
   readonly closed: () => void;
 }
@@ -51,6 +55,13 @@ export class ThreadCalls implements AttemptOwner {
         return this.begin(message.call);
       case 'abort':
         return this.abort(message.abort);
+      case 'window': {
+        const { id, taken, bytes } = message.window;
+        const attempt = this.attempts.get(id);
+        return attempt?.stream?.opened({ job: attempt.job, attempt: attempt.number, taken, bytes });
+      }
+      case 'fed':
+        return this.attempts.get(message.fed.id)?.feed?.push(message.fed.fed);
       case 'close':
         this.isClosing = true;
         return this.closeIfIdle();
@@ -62,9 +73,12 @@ export class ThreadCalls implements AttemptOwner {
   finish(attempt: Attempt, end: AttemptEnd): void {
     const call = this.calls.get(attempt);
     if (call === undefined) return;
+    this.flush(attempt, call.id);
     this.calls.delete(attempt);
     this.attempts.delete(call.id);
-    this.setup.post({ kind: 'ended', ended: { id: call.id, end } });
+    const metadata = attempt.streamEnd?.metadata;
+    const reported = metadata === undefined ? end : { ...end, metadata };
+    this.setup.post({ kind: 'ended', ended: { id: call.id, end: reported } });
     this.closeIfIdle();
   }
 
@@ -72,19 +86,57 @@ export class ThreadCalls implements AttemptOwner {
     const attempt = new Attempt(assignment, this.setup.clock.now());
     this.attempts.set(id, attempt);
     this.calls.set(attempt, { id, tag });
+    this.follow(attempt, id);
     const handled = this.handlers.get(attempt.exec);
     if (handled === undefined) this.finish(attempt, noHandler(attempt));
     else runAttempt(attempt, handled, new LazyAttemptContext(tag, attempt, handled.job), this);
+  }
+
+  /** Chunks, progress and the state of its feed go to the worker. */
+  private follow(attempt: Attempt, id: number): void {
+    let isScheduled = false;
+    const flushSoon = (): void => {
+      if (isScheduled) return;
+      isScheduled = true;
+      this.setup.soon(() => {
+        isScheduled = false;
+        if (this.attempts.has(id)) this.flush(attempt, id);
+      });
+    };
+    attempt.onProgress = flushSoon;
+    if (attempt.stream !== undefined) attempt.stream.onChunk = flushSoon;
+    const { feed } = attempt;
+    if (feed !== undefined)
+      feed.onTaken = () => this.setup.post({ kind: 'feed', feed: { id, request: feed.request } });
+  }
+
+  private flush(attempt: Attempt, id: number): void {
+    const { post } = this.setup;
+    const taken = attempt.stream?.take();
+    if (taken !== undefined) post({ kind: 'chunks', chunks: { id, first: taken.first, chunks: taken.chunks } });
+    const progress = attempt.takeProgress();
+    if (progress !== undefined && hasNews(progress)) post({ kind: 'progress', progress: { id, progress } });
   }
 
   private abort({ id, reason, detail }: HandlerAbort): void {
     const attempt = this.attempts.get(id);
     const call = attempt === undefined ? undefined : this.calls.get(attempt);
     if (attempt !== undefined && call !== undefined)
-      attempt.abort(jobId(call.tag, attempt.job), reason, detail);
+      this.end(attempt, jobId(call.tag, attempt.job), reason, detail);
+  }
+
+  /** The attempt is over at the worker: its generator ends in its next `yield`. */
+  private end(attempt: Attempt, id: string, reason: AbortReason, detail: string): void {
+    attempt.abort(id, reason, detail);
+    attempt.isOver = true;
+    attempt.stream?.close();
   }
 
   private closeIfIdle(): void {
     if (this.isClosing && this.calls.size === 0) this.setup.closed();
   }
+}
+
+function hasNews({ share, lines }: AttemptProgress): boolean {
+  return share !== undefined || lines.length > 0;
 }

@@ -3,8 +3,18 @@ import type { AttemptEnd } from '../../protocol/worker-messages.js';
 import type { Attempt } from '../attempt/attempt.js';
 import { failed, noHandler, released } from '../attempt/attempt-end.js';
 import type { HandlerRunner } from '../handler-runner.js';
-import type { HandlerEnded, HandlerThreads, ThreadEnded, ThreadJob, ThreadUp } from './handler-threads.js';
+import type {
+  HandlerChunks,
+  HandlerEnded,
+  HandlerFeedState,
+  HandlerProgress,
+  HandlerThreads,
+  ThreadEnded,
+  ThreadJob,
+  ThreadUp,
+} from './handler-threads.js';
 import { SuspectJobs } from './suspect-jobs.js';
+import { ThreadStream } from './thread-stream.js';
 
 export interface ThreadedHandlersSetup {
   readonly threads: HandlerThreads;
@@ -60,6 +70,7 @@ export class ThreadedHandlers implements HandlerRunner {
   private readonly places: ThreadPlace[] = [];
   private readonly jobs = new Map<string, ThreadJob>();
   private readonly calls = new Map<Attempt, Call>();
+  private readonly streams = new Map<Attempt, ThreadStream>();
   private readonly suspects = new SuspectJobs();
   private lastCall = 0;
 
@@ -95,11 +106,6 @@ export class ThreadedHandlers implements HandlerRunner {
       owner.ended(attempt, noHandler(attempt));
       return false;
     }
-    if (attempt.stream !== undefined) {
-      const message = 'a handler on a thread does not stream; run it on a worker without threads';
-      owner.ended(attempt, failed(attempt, 'final', { name: 'NotStreaming', message }));
-      return false;
-    }
     const place = this.placeFor(attempt) as ThreadPlace; // the caller has looked for room
     this.lastCall += 1;
     const id = this.lastCall;
@@ -107,6 +113,7 @@ export class ThreadedHandlers implements HandlerRunner {
     place.calls.set(id, attempt);
     this.calls.set(attempt, { place, id });
     threads.call(place.number, { id, tag, assignment: attempt.takeAssignment() });
+    this.follow(attempt, place.number, id);
     return true;
   }
 
@@ -143,7 +150,45 @@ export class ThreadedHandlers implements HandlerRunner {
     place.failures = 0;
     this.calls.delete(attempt);
     this.suspects.delete(attempt.job);
-    this.setup.owner.ended(attempt, end);
+    const stream = this.streams.get(attempt);
+    if (stream === undefined) this.setup.owner.ended(attempt, end);
+    else {
+      stream.finish(end);
+      this.setup.owner.roomMade();
+    }
+  }
+
+  handlerChunks(chunks: HandlerChunks): void {
+    const attempt = this.attemptOf(chunks);
+    if (attempt !== undefined) this.streams.get(attempt)?.take(chunks);
+  }
+
+  handlerProgress({ progress, ...call }: HandlerProgress): void {
+    this.attemptOf(call)?.mergeProgress(progress);
+  }
+
+  handlerFeed({ request, ...call }: HandlerFeedState): void {
+    this.attemptOf(call)?.feed?.follow(request);
+  }
+
+  private attemptOf({ thread, id }: { readonly thread: number; readonly id: number }): Attempt | undefined {
+    return this.place(thread).calls.get(id);
+  }
+
+  /** Chunks and items of its feed pass this worker. */
+  private follow(attempt: Attempt, thread: number, id: number): void {
+    const { threads, owner } = this.setup;
+    const { stream, feed } = attempt;
+    if (feed !== undefined) feed.forward = (fed) => threads.feed(thread, { id, fed });
+    if (stream === undefined) return;
+    const followed = new ThreadStream(attempt, stream, id, {
+      open: (window) => threads.openWindow(thread, window),
+      ended: (end) => {
+        this.streams.delete(attempt);
+        owner.ended(attempt, end);
+      },
+    });
+    this.streams.set(attempt, followed);
   }
 
   threadEnded({ thread, failure }: ThreadEnded): void {
@@ -154,6 +199,8 @@ export class ThreadedHandlers implements HandlerRunner {
     place.calls.clear();
     for (const attempt of attempts) {
       this.calls.delete(attempt);
+      this.streams.delete(attempt);
+      if (attempt.stream !== undefined) attempt.stream.onChange = undefined;
       place.lost.push(attempt);
       if (attempt.isOver) continue;
       const isBlamed = !wasEnded && attempts.length === 1;

@@ -22,6 +22,8 @@ class PlacementRig {
       start: (thread) => this.log.push(`start ${thread}`),
       call: (thread, { assignment }) => this.log.push(`call ${assignment.job} on ${thread}`),
       abort: (thread, { reason }) => this.log.push(`abort on ${thread}: ${reason}`),
+      openWindow: () => undefined,
+      feed: () => undefined,
       end: (thread) => this.log.push(`end ${thread}`),
       close: () => this.log.push('close'),
     },
