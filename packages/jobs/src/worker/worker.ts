@@ -43,6 +43,7 @@ import type {
   HandlerThreadReports,
   HandlerThreads,
   ThreadEnded,
+  ThreadRunnerReport,
   ThreadUp,
 } from './threads/handler-threads.js';
 import { type ThreadedAttempts, ThreadedHandlers } from './threads/threaded-handlers.js';
@@ -318,6 +319,10 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     if (!this.isStopped) this.threaded?.handlerFeed(state);
   }
 
+  threadRunner(reported: ThreadRunnerReport): void {
+    if (!this.isStopped) this.threaded?.threadRunner(reported);
+  }
+
   threadEnded(ended: ThreadEnded): void {
     if (!this.isStopped) this.threaded?.threadEnded(ended);
   }
@@ -523,7 +528,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       slotFreed: (attempt) => this.freeOverrun(attempt),
       roomMade: () => this.beginNext(),
     };
-    return new ThreadedHandlers({ threads: port, count, graceMs, timers: this.timers, owner });
+    const { timers, runners: pools } = this;
+    return new ThreadedHandlers({ threads: port, count, graceMs, timers, owner, pools });
   }
 
   /** An attempt that was taken away or released did not fail here. */

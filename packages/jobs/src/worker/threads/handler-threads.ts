@@ -3,12 +3,16 @@ import type { Payload } from '../../job/payload.js';
 import type { FedItems, FeedRequest } from '../../protocol/feed-messages.js';
 import type { AttemptProgress } from '../../protocol/progress-messages.js';
 import type { Assignment, AttemptEnd } from '../../protocol/worker-messages.js';
+import type { RunnerPlan } from '../runners/runner-plan.js';
+import type { RunnerInstance, RunnerReport } from '../runners/runner-port.js';
 
 /** One call of a handler on a thread; `id` is new for each. */
 export interface HandlerCall {
   readonly id: number;
   readonly tag: string;
   readonly assignment: Assignment;
+  /** The instance of a warm runner that it runs on. */
+  readonly instance?: number | undefined;
 }
 
 /** The signal of a call fires. */
@@ -33,6 +37,8 @@ export interface HandlerThreads {
   /** Leads to `handlerEnded`, or to `threadEnded`. */
   call(thread: number, call: HandlerCall): void;
   abort(thread: number, abort: HandlerAbort): void;
+  /** Loads, checks or unloads an instance of a warm runner. Leads to `threadRunner`, or to `threadEnded`. */
+  changeRunner(thread: number, change: RunnerChange): void;
   /** The call may have so many bytes of chunks on the way. */
   openWindow(thread: number, window: HandlerWindow): void;
   /** Items of its feed. */
@@ -59,6 +65,7 @@ export interface HandlerThreadReports {
   handlerChunks(chunks: HandlerChunks): void;
   handlerProgress(progress: HandlerProgress): void;
   handlerFeed(state: HandlerFeedState): void;
+  threadRunner(reported: ThreadRunnerReport): void;
   /** Exactly once after each `start`, after everything else of that thread. */
   threadEnded(ended: ThreadEnded): void;
 }
@@ -66,6 +73,18 @@ export interface HandlerThreadReports {
 export interface ThreadUp {
   readonly thread: number;
   readonly jobs: readonly ThreadJob[];
+  /** The warm runners of its module. */
+  readonly runners: readonly RunnerPlan[];
+}
+
+export interface RunnerChange {
+  readonly kind: 'load' | 'check' | 'unload';
+  readonly instance: RunnerInstance;
+}
+
+export interface ThreadRunnerReport {
+  readonly thread: number;
+  readonly report: RunnerReport;
 }
 
 export interface HandlerEnded {

@@ -10,6 +10,7 @@ import type {
   HandlerThreadSource,
   HandlerThreads,
   HandlerWindow,
+  RunnerChange,
 } from './handler-threads.js';
 import type { FromHandlerThread, HandlerThreadData, ToHandlerThread } from './thread-messages.js';
 
@@ -49,6 +50,7 @@ export class NodeHandlerThreads implements HandlerThreadSource {
       handlerChunks: (chunks) => reports.handlerChunks(chunks),
       handlerProgress: (progress) => reports.handlerProgress(progress),
       handlerFeed: (state) => reports.handlerFeed(state),
+      threadRunner: (reported) => reports.threadRunner(reported),
       threadEnded: (ended) => reports.threadEnded(ended),
       startFailed: (error) => this.firstUp.settle(error),
     });
@@ -113,6 +115,11 @@ class ThreadSet implements HandlerThreads {
     if (running !== undefined) this.post(running, { kind: 'abort', abort });
   }
 
+  changeRunner(thread: number, change: RunnerChange): void {
+    const running = this.running.get(thread);
+    if (running !== undefined) this.post(running, { kind: 'runner', change });
+  }
+
   openWindow(thread: number, window: HandlerWindow): void {
     const running = this.running.get(thread);
     if (running !== undefined) this.post(running, { kind: 'window', window });
@@ -167,7 +174,9 @@ class ThreadSet implements HandlerThreads {
       case 'up':
         running.isUp = true;
         this.holdIfBusy(running);
-        return this.reports.threadUp({ thread: number, jobs: message.jobs });
+        return this.reports.threadUp({ thread: number, jobs: message.jobs, runners: message.runners });
+      case 'runner':
+        return this.reports.threadRunner({ ...message.runner, thread: number });
       case 'ended':
         running.calls -= 1;
         this.holdIfBusy(running);

@@ -8,6 +8,8 @@ import { noHandler } from '../attempt/attempt-end.js';
 import { LazyAttemptContext } from '../attempt/lazy-attempt-context.js';
 import { type AttemptOwner, runAttempt } from '../attempt/run-attempt.js';
 import type { HandledJob } from '../handler.js';
+import { RunnerInstances } from '../runners/runner-instances.js';
+import { planRunners, type RunnerFunctions, type RunnerPlan } from '../runners/runner-plan.js';
 import type { HandlerAbort, HandlerCall } from './handler-threads.js';
 import type { FromHandlerThread, ToHandlerThread } from './thread-messages.js';
 
@@ -32,11 +34,20 @@ export class ThreadCalls implements AttemptOwner {
   private readonly handlers = new Map<string, HandledJob>();
   private readonly attempts = new Map<number, Attempt>();
   private readonly calls = new Map<Attempt, Call>();
+  private readonly plans: readonly RunnerPlan[];
+  private readonly instances: RunnerInstances;
   private isClosing = false;
 
   constructor(setup: ThreadCallsSetup) {
     this.setup = setup;
     for (const handled of setup.handlers) this.handlers.set(handled.job.exec, handled);
+    const planned = planRunners([...this.handlers.values()]);
+    this.plans = planned.map(({ plan }) => plan);
+    const functions = new Map(planned.map((one) => [one.plan.runner, one.functions]));
+    this.instances = new RunnerInstances(
+      (runner) => functions.get(runner) as RunnerFunctions, // the worker knows no others
+      (report) => setup.post({ kind: 'runner', runner: { report } }),
+    );
   }
 
   /** The jobs of the module are its first message. */
@@ -46,7 +57,7 @@ export class ThreadCalls implements AttemptOwner {
       group: job.policy.group,
       sharesThread,
     }));
-    this.setup.post({ kind: 'up', jobs });
+    this.setup.post({ kind: 'up', jobs, runners: this.plans });
   }
 
   receive(message: ToHandlerThread): void {
@@ -55,6 +66,8 @@ export class ThreadCalls implements AttemptOwner {
         return this.begin(message.call);
       case 'abort':
         return this.abort(message.abort);
+      case 'runner':
+        return this.instances[message.change.kind](message.change.instance);
       case 'window': {
         const { id, taken, bytes } = message.window;
         const attempt = this.attempts.get(id);
@@ -82,14 +95,16 @@ export class ThreadCalls implements AttemptOwner {
     this.closeIfIdle();
   }
 
-  private begin({ id, tag, assignment }: HandlerCall): void {
+  private begin({ id, tag, assignment, instance }: HandlerCall): void {
     const attempt = new Attempt(assignment, this.setup.clock.now());
     this.attempts.set(id, attempt);
     this.calls.set(attempt, { id, tag });
     this.follow(attempt, id);
     const handled = this.handlers.get(attempt.exec);
-    if (handled === undefined) this.finish(attempt, noHandler(attempt));
-    else runAttempt(attempt, handled, new LazyAttemptContext(tag, attempt, handled.job), this);
+    if (handled === undefined) return this.finish(attempt, noHandler(attempt));
+    const context = new LazyAttemptContext(tag, attempt, handled.job);
+    if (instance !== undefined) context.useInstance(this.instances.valueOf(instance));
+    runAttempt(attempt, handled, context, this);
   }
 
   /** Chunks, progress and the state of its feed go to the worker. */

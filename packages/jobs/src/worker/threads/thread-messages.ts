@@ -7,7 +7,9 @@ import type {
   HandlerFeedState,
   HandlerProgress,
   HandlerWindow,
-  ThreadJob,
+  RunnerChange,
+  ThreadRunnerReport,
+  ThreadUp,
 } from './handler-threads.js';
 
 /** The data that a thread starts with. */
@@ -21,11 +23,13 @@ export type ToHandlerThread =
   | { readonly kind: 'abort'; readonly abort: HandlerAbort }
   | { readonly kind: 'window'; readonly window: HandlerWindow }
   | { readonly kind: 'fed'; readonly fed: HandlerFed }
+  | { readonly kind: 'runner'; readonly change: RunnerChange }
   /** Nothing more comes: the thread ends with its last call. */
   | { readonly kind: 'close' };
 
 export type FromHandlerThread =
-  | { readonly kind: 'up'; readonly jobs: readonly ThreadJob[] }
+  | ({ readonly kind: 'up' } & Omit<ThreadUp, 'thread'>)
+  | { readonly kind: 'runner'; readonly runner: Omit<ThreadRunnerReport, 'thread'> }
   | { readonly kind: 'chunks'; readonly chunks: Omit<HandlerChunks, 'thread'> }
   | { readonly kind: 'progress'; readonly progress: Omit<HandlerProgress, 'thread'> }
   | { readonly kind: 'feed'; readonly feed: Omit<HandlerFeedState, 'thread'> }

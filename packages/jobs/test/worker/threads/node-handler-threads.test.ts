@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import { connectClient, embedded, startLeader, startWorker } from '../../checked-processes.js';
 import { tempFolder } from '../../temp-folder.js';
 import {
+  badModel,
   bulk,
   burn,
   count,
@@ -17,6 +18,7 @@ import {
   exit,
   fail,
   lastAbortOf,
+  model,
   sentByBulk,
   shared,
   sharedExit,
@@ -244,6 +246,36 @@ threads('a thread that ends in mid-stream is a reset, and the next attempt strea
   const second = items.slice(items.indexOf('reset') + 1);
   assert.equal(second, [0, 1, 2, 3, 4, 5].map((n) => `2.${n}`));
   assert.is(await job.result(), 'attempt 2');
+});
+
+threads('a warm runner on threads is loaded once per instance, on threads of its own, and recycled', async () => {
+  await using three = await rig(3);
+  const use = async () => (await three.app.overview()).workers[0]?.runners?.find(({ runner }) => runner === model.exec);
+  const names = await Promise.all(Array.from({ length: 8 }, () => three.client.run(model, 'slow')));
+  assert.is(new Set(names).size, 2);
+  assert.is(new Set(names.map((name) => name.split('/')[0])).size, 2);
+  // The third thread is free for other jobs meanwhile.
+  assert.is(await three.client.run(double, 2), 4);
+  await until(async () => (await use())?.idle === 2);
+  assert.equal([(await use())?.loads, (await use())?.runs], [2, 8]);
+  await failureOf(three.client.run(model, 'fail'));
+  await until(async () => (await use())?.recycled === 1);
+  for (let i = 0; i < 20; i += 1) await three.client.run(model, 'quick');
+  await until(async () => (await use())?.held === 0);
+  const { loads = 0, recycled = 0, idle = 0, runs } = (await use()) ?? {};
+  assert.equal([runs, loads], [29, recycled + idle]);
+  assert.ok(recycled >= 2, `${recycled} recycled`);
+});
+
+threads('an instance is gone with its thread, and its load is a failure of the attempt', async () => {
+  await using one = await rig(1);
+  const before = await one.client.run(model, 'quick');
+  assert.is(await one.client.run(model, 'quick'), before);
+  assert.match((await failureOf(one.client.run(model, 'exit'))).message, /exit code 5/);
+  assert.is.not(await one.client.run(model, 'quick'), before);
+  const failure = await failureOf(one.client.run(badModel, 'x'));
+  assert.equal([failure.code, failure.cause?.message], ['ERR_RUNNER_LOAD', 'no memory']);
+  assert.is(await one.client.run(double, 2), 4);
 });
 
 threads(

@@ -151,3 +151,38 @@ export const streaming = [
     return `attempt ${attempt}`;
   }),
 ];
+
+export const model = defineJob('threads.model', {
+  input: aString,
+  output: aString,
+  chunk: aString,
+  useStatic: true,
+  retry: once,
+});
+export const badModel = defineJob('threads.bad-model', { input: aString, output: aString, useStatic: true, retry: once });
+
+/** Loads on this thread. */
+let modelLoads = 0;
+
+export const warmHandlers = [
+  handle(model, {
+    pool: { size: 2, runsMax: 10 },
+    load: async () => {
+      await delay(20);
+      modelLoads += 1;
+      return { name: `${threadId}/${modelLoads}` };
+    },
+    async *run(text, { loaded }) {
+      yield loaded.name;
+      if (text === 'slow') await delay(100);
+      if (text === 'fail') throw new Error('damaged');
+      if (text === 'exit') process.exit(5);
+    },
+  }),
+  handle(badModel, {
+    load: () => {
+      throw new RangeError('no memory');
+    },
+    run: (text) => text,
+  }),
+];
