@@ -1,5 +1,5 @@
-import type { AbortReason, JobFailure } from '../../jobs-error.js';
 import type { Payload } from '../../job/payload.js';
+import type { AbortReason, JobFailure } from '../../jobs-error.js';
 import type { FedItems, FeedRequest } from '../../protocol/feed-messages.js';
 import type { AttemptProgress } from '../../protocol/progress-messages.js';
 import type { Assignment, AttemptEnd } from '../../protocol/worker-messages.js';
@@ -119,7 +119,7 @@ export interface HandlerFed {
   readonly fed: FedItems;
 }
 
-/** What the handler of a call has taken of its feed. */
+/** The items of its feed that the handler of a call has taken. */
 export interface HandlerFeedState {
   readonly thread: number;
   readonly id: number;

@@ -128,7 +128,8 @@ export class ThreadCalls implements AttemptOwner {
   private flush(attempt: Attempt, id: number): void {
     const { post } = this.setup;
     const taken = attempt.stream?.take();
-    if (taken !== undefined) post({ kind: 'chunks', chunks: { id, first: taken.first, chunks: taken.chunks } });
+    if (taken !== undefined)
+      post({ kind: 'chunks', chunks: { id, first: taken.first, chunks: taken.chunks } });
     const progress = attempt.takeProgress();
     if (progress !== undefined && hasNews(progress)) post({ kind: 'progress', progress: { id, progress } });
   }

@@ -5,8 +5,8 @@ import type { ChunkSender } from '../stream/chunk-sender.js';
 import type { HandlerChunks, HandlerWindow } from './handler-threads.js';
 
 /**
- * The stream of an attempt on a thread, between the sender there and the one of the worker. The thread may have
- * as many bytes on the way as the worker has room for: a slow reader stops the handler on its thread.
+ * The stream of an attempt on a thread, between the sender there and the one of the worker. The thread may
+ * have as many bytes on the way as the worker has room for: a slow reader stops the handler on its thread.
  */
 export class ThreadStream {
   private readonly attempt: Attempt;

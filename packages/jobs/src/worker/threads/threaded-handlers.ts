@@ -153,7 +153,8 @@ export class ThreadedHandlers implements HandlerRunner, RunnerPort {
     }
     const instance = this.setup.pools.take(attempt);
     // The caller has looked for room.
-    const place = instance === undefined ? (this.placeFor(attempt) as ThreadPlace) : this.place(instance.place);
+    const place =
+      instance === undefined ? (this.placeFor(attempt) as ThreadPlace) : this.place(instance.place);
     this.lastCall += 1;
     const id = this.lastCall;
     place.isShared = this.mayShare(attempt);

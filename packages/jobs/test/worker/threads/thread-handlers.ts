@@ -116,8 +116,20 @@ export const bulk = defineJob('threads.bulk', {
   collect: false,
   retry: once,
 });
-export const echo = defineJob('threads.echo', { input: anything, output: aString, chunk: aString, feed: aString, retry });
-export const crashing = defineJob('threads.crashing', { input: aNumber, output: aString, chunk: aNumber, collect: false, retry });
+export const echo = defineJob('threads.echo', {
+  input: anything,
+  output: aString,
+  chunk: aString,
+  feed: aString,
+  retry,
+});
+export const crashing = defineJob('threads.crashing', {
+  input: aNumber,
+  output: aString,
+  chunk: aNumber,
+  collect: false,
+  retry,
+});
 export const sentByBulk = defineJob('threads.sent', { input: anything, output: aNumber, retry });
 
 /** Chunks that the last bulk has given. */
@@ -159,7 +171,12 @@ export const model = defineJob('threads.model', {
   useStatic: true,
   retry: once,
 });
-export const badModel = defineJob('threads.bad-model', { input: aString, output: aString, useStatic: true, retry: once });
+export const badModel = defineJob('threads.bad-model', {
+  input: aString,
+  output: aString,
+  useStatic: true,
+  retry: once,
+});
 
 /** Loads on this thread. */
 let modelLoads = 0;
