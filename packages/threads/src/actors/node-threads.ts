@@ -210,7 +210,11 @@ class ActorThreads {
     clearTimeout(this.watching);
     const open = this.started.filter((one) => one?.thread !== undefined);
     if (open.length === 0) return Promise.resolve();
-    for (const { thread } of open) thread?.post({ kind: 'close' } satisfies ThreadMessage);
+    for (const { thread } of open) {
+      // Its end is waited for, also if it has to be terminated.
+      thread?.hold(true);
+      thread?.post({ kind: 'close' } satisfies ThreadMessage);
+    }
     const limit = setTimeout(() => {
       for (const { thread } of open) thread?.terminate();
     }, CLOSE_WITHIN_MS);
