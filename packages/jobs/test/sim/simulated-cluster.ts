@@ -11,7 +11,7 @@ import {
   type OpenJournal,
   walJournal,
 } from '@troupe/jobs';
-import { inlineSnapshotBuilder, type WalHost } from '@troupe/wal';
+import { type CodecName, inlineSnapshotBuilder, type WalHost } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
@@ -20,7 +20,6 @@ import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '#src/ledger/ledger.js';
-import { ledgerFold } from '#src/ledger/ledger-fold.js';
 import { LEDGER_FORMAT } from '#src/ledger/ledger-format.js';
 import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
 import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
@@ -30,12 +29,14 @@ import { CarriedTraces } from './carried-traces.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
 import { LeaderDisk, type MakeStorage } from './leader-disk.js';
 import { MessageObserver } from './message-observer.js';
+import { foldOf, isRaised, type LeaderVersion, OtherVersions } from './other-versions.js';
 import { type PeerVersion, PeerVersions } from './peer-versions.js';
 import { RecordModel } from './record-model.js';
 import { type LeaderProbe, SimulatedLeaders } from './simulated-leaders.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedMachine, Simulation } from './simulation.js';
 import { StreamedItems, streamedHandler, streamedJob } from './streamed-jobs.js';
+import { warmHandler } from './warm-models.js';
 
 const retry = { attempts: 4, baseMs: 20, capMs: 200, crashes: 3 };
 
@@ -54,7 +55,12 @@ function jobsOf(group: string, keep: Keep) {
     doomed: defineJob('sim.doomed', common),
     final: defineJob('sim.final', common),
     poison: defineJob('sim.poison', common),
-    hung: defineJob('sim.hung', { ...common, limits: { runMs: 300 }, retry: { ...retry, attempts: 2 } }),
+    hung: defineJob('sim.hung', {
+      ...common,
+      limits: { runMs: 300 },
+      retry: { ...retry, attempts: 2 },
+      useStatic: true,
+    }),
   };
 }
 type Jobs = ReturnType<typeof jobsOf>;
@@ -139,6 +145,8 @@ export interface SimReport {
   readonly exits: number;
   /** Leaders that ended because another had opened their directory. */
   readonly fenced: number;
+  /** Starts on a folder of a later version, which were refused. */
+  readonly versionRefusals: number;
 }
 
 /** Faults of the leader's process, for planted bugs. */
@@ -163,6 +171,7 @@ export class SimulatedCluster {
   private readonly open = new Set<SubmitOp>();
   private readonly clients = new Map<SimulatedMachine, Client>();
   private readonly disk: LeaderDisk;
+  private readonly versions: OtherVersions;
   private readonly peerVersions: PeerVersions;
   private readonly traces: CarriedTraces;
   private readonly streamed: ReturnType<typeof streamedJob>;
@@ -192,6 +201,9 @@ export class SimulatedCluster {
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
     this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
+    // Two leaders at once are of one version.
+    const isMixed = this.faultPlan.secondLeaders === 0;
+    this.versions = new OtherVersions(this.simulation.stream('versions'), { isMixed });
     this.streamed = streamedJob(keep);
     this.peerVersions = new PeerVersions(this.simulation.stream('peer versions'), (text) =>
       this.simulation.problem(text),
@@ -213,7 +225,10 @@ export class SimulatedCluster {
       limits,
       ignoresLock: this.faultPlan.secondLeaders > 0,
       ignoresFatal: leaderFaults.ignoresFatal === true,
-      journalOn: (storage, host) => this.journalOn(storage, host),
+      versions: this.versions,
+      isHealing: () => !this.faulty,
+      journalOn: (storage, host, version) =>
+        this.journalOn(storage, host, { version, codec: this.versions.drawCodec() }),
     });
   }
 
@@ -247,6 +262,7 @@ export class SimulatedCluster {
       refusals: this.leaders.refusals,
       exits: this.leaders.exits,
       fenced: this.leaders.fenced,
+      versionRefusals: this.leaders.versionRefusals,
     };
   }
 
@@ -357,6 +373,7 @@ export class SimulatedCluster {
         this.checkTrace(input, context, version);
         return this.handle(kind, input, context, machine, jobs[kind].policy.group);
       });
+    const problem = (text: string): void => this.simulation.problem(text);
     const ref: ActorRef<typeof WorkerActor> = machine.system.spawn(WorkerActor, {
       args: {
         // Some come back under another name, as a replaced machine does: then the leader does not learn that
@@ -368,8 +385,10 @@ export class SimulatedCluster {
         settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
         handlers: {
           current: [
-            ...(Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))),
-            ...(isSide ? [] : [streamedHandler(this.streamed, run('slow'))]),
+            ...(Object.keys(jobs) as Kind[]).map((kind) =>
+              kind === 'hung' ? warmHandler(jobs.hung, run(kind), problem) : handle(jobs[kind], run(kind)),
+            ),
+            ...(isSide ? [] : [streamedHandler(this.streamed, run('slow'), problem)]),
           ],
         },
       },
@@ -405,7 +424,9 @@ export class SimulatedCluster {
   }
 
   private checkTrace(input: string, context: AttemptContext, version: PeerVersion): void {
-    const problem = this.traces.check(context, input, version, { leaderForgets: false });
+    const problem = this.traces.check(context, input, version, {
+      leaderForgets: this.versions.forgetsFields,
+    });
     if (problem !== undefined) this.simulation.problem(problem);
   }
 
@@ -786,7 +807,9 @@ export class SimulatedCluster {
     };
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);
-    if (snapshotText(live) !== snapshotText(await this.replayed()))
+    const replayed = await this.replayed();
+    if (this.versions.forgetsFields) for (const ledger of [live, replayed]) ledger.traces.clear();
+    if (snapshotText(live) !== snapshotText(replayed))
       simulation.problem('the log replayed is not the live state');
   }
 
@@ -816,16 +839,21 @@ export class SimulatedCluster {
   /**
    * Small segments and early snapshots, so that a short run has rotation, snapshots and the removal of files.
    */
-  private journalOn(storage: FaultyStorage, host: WalHost): OpenJournal {
+  private journalOn(
+    storage: FaultyStorage,
+    host: WalHost,
+    { version, codec }: { readonly version: LeaderVersion; readonly codec: CodecName },
+  ): OpenJournal {
     return walJournal({
       storage,
       host,
+      codec,
       segmentBytes: 65_536,
       firstSegmentBytes: 32_768,
       freeBytesSoft: 0,
       batchBytesMax: 32_768,
       inlineBytesMax: 16_384,
-      snapshotBuilder: inlineSnapshotBuilder(storage, ledgerFold),
+      snapshotBuilder: inlineSnapshotBuilder(storage, foldOf(version)),
       snapshotEveryBytes: this.faultPlan.snapshotEveryBytes,
       onEvent: (event) => {
         if (event.kind === 'snapshot-made') this.snapshots += 1;
@@ -842,8 +870,12 @@ export class SimulatedCluster {
       setTimer: () => undefined,
       clearTimer: () => undefined,
       defer: (run: () => void) => run(),
+      later: (run: () => void) => run(),
     };
-    const openJournal = this.journalOn(storage, frozenHost);
+    // The version that knows everything in the folder.
+    const version = isRaised(storage.disk) ? 'raising' : 'forgetful';
+    const journal = this.journalOn(storage, frozenHost, { version, codec: 'binary' });
+    const openJournal = this.versions.open(version, journal);
     let failed: Error | null = null;
     openJournal(
       {
