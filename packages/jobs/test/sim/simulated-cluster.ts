@@ -5,11 +5,13 @@ import {
   type Client,
   defineJob,
   handle,
+  type JobDefinition,
+  type JobHandle,
   NonRetryableError,
   type OpenJournal,
   walJournal,
 } from '@troupe/jobs';
-import { inlineSnapshotBuilder, type WalHost } from '@troupe/wal';
+import { type CodecName, inlineSnapshotBuilder, type WalHost } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
@@ -18,19 +20,23 @@ import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '#src/ledger/ledger.js';
-import { ledgerFold } from '#src/ledger/ledger-fold.js';
 import { LEDGER_FORMAT } from '#src/ledger/ledger-format.js';
 import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
 import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
+import { CarriedTraces } from './carried-traces.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
 import { LeaderDisk, type MakeStorage } from './leader-disk.js';
 import { MessageObserver } from './message-observer.js';
+import { foldOf, isRaised, type LeaderVersion, OtherVersions } from './other-versions.js';
+import { type PeerVersion, PeerVersions } from './peer-versions.js';
 import { RecordModel } from './record-model.js';
 import { type LeaderProbe, SimulatedLeaders } from './simulated-leaders.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedMachine, Simulation } from './simulation.js';
+import { StreamedItems, streamedHandler, streamedJob } from './streamed-jobs.js';
+import { warmHandler } from './warm-models.js';
 
 const retry = { attempts: 4, baseMs: 20, capMs: 200, crashes: 3 };
 
@@ -49,7 +55,12 @@ function jobsOf(group: string, keep: Keep) {
     doomed: defineJob('sim.doomed', common),
     final: defineJob('sim.final', common),
     poison: defineJob('sim.poison', common),
-    hung: defineJob('sim.hung', { ...common, limits: { runMs: 300 }, retry: { ...retry, attempts: 2 } }),
+    hung: defineJob('sim.hung', {
+      ...common,
+      limits: { runMs: 300 },
+      retry: { ...retry, attempts: 2 },
+      useStatic: true,
+    }),
   };
 }
 type Jobs = ReturnType<typeof jobsOf>;
@@ -134,6 +145,8 @@ export interface SimReport {
   readonly exits: number;
   /** Leaders that ended because another had opened their directory. */
   readonly fenced: number;
+  /** Starts on a folder of a later version, which were refused. */
+  readonly versionRefusals: number;
 }
 
 /** Faults of the leader's process, for planted bugs. */
@@ -158,6 +171,12 @@ export class SimulatedCluster {
   private readonly open = new Set<SubmitOp>();
   private readonly clients = new Map<SimulatedMachine, Client>();
   private readonly disk: LeaderDisk;
+  private readonly versions: OtherVersions;
+  private readonly peerVersions: PeerVersions;
+  private readonly traces: CarriedTraces;
+  private readonly streamed: ReturnType<typeof streamedJob>;
+  /** Calls of operators without an answer, by their client's machine. */
+  private readonly calls = new Map<object, SimulatedMachine>();
   private snapshots = 0;
   private faulty = true;
   private submitted = 0;
@@ -182,9 +201,17 @@ export class SimulatedCluster {
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
     this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
+    // Two leaders at once are of one version.
+    const isMixed = this.faultPlan.secondLeaders === 0;
+    this.versions = new OtherVersions(this.simulation.stream('versions'), { isMixed });
+    this.streamed = streamedJob(keep);
+    this.peerVersions = new PeerVersions(this.simulation.stream('peer versions'), (text) =>
+      this.simulation.problem(text),
+    );
+    this.traces = new CarriedTraces(this.simulation.stream('traces'), this.peerVersions);
     const { cutMessage: cut, cutAnswer } = this.faultPlan;
     const faults = { cut, cutAnswer, delayMs: 1 + this.random() * 10 };
-    this.network = new SimulatedNetwork(this.simulation, faults, {
+    this.network = new SimulatedNetwork(this.simulation, faults, this.peerVersions, {
       received: (message, connection) =>
         observer.received(message as ClientMessage | WorkerMessage, connection),
       sent: (message, connection, leader) =>
@@ -198,7 +225,10 @@ export class SimulatedCluster {
       limits,
       ignoresLock: this.faultPlan.secondLeaders > 0,
       ignoresFatal: leaderFaults.ignoresFatal === true,
-      journalOn: (storage, host) => this.journalOn(storage, host),
+      versions: this.versions,
+      isHealing: () => !this.faulty,
+      journalOn: (storage, host, version) =>
+        this.journalOn(storage, host, { version, codec: this.versions.drawCodec() }),
     });
   }
 
@@ -217,7 +247,7 @@ export class SimulatedCluster {
     this.planFaults();
     await this.simulation.run(FAULTS_MS);
     this.heal();
-    await this.simulation.run(FAULTS_MS + HEAL_MS, () => this.open.size === 0);
+    await this.simulation.run(FAULTS_MS + HEAL_MS, () => this.open.size === 0 && this.calls.size === 0);
     await this.check();
     return {
       seed: this.simulation.seed,
@@ -232,6 +262,7 @@ export class SimulatedCluster {
       refusals: this.leaders.refusals,
       exits: this.leaders.exits,
       fenced: this.leaders.fenced,
+      versionRefusals: this.leaders.versionRefusals,
     };
   }
 
@@ -321,9 +352,12 @@ export class SimulatedCluster {
   private startWorker(machine: SimulatedMachine): void {
     const host = machine.boot();
     const { incarnation } = machine;
+    // One worker can run every job.
+    const version = machine === this.workerMachines[0] ? this.peerVersions.own : this.peerVersions.draw();
     const peer = {
       machine,
       incarnation,
+      version,
       // No rule is about the identity of a worker.
       identity: '',
       creditMax: this.faultPlan.creditMax,
@@ -335,7 +369,11 @@ export class SimulatedCluster {
     const slots = 1 + Math.floor(this.random() * 4);
     const underWay = { handlers: 0, slots };
     const run = (kind: Kind) => (input: string, context: AttemptContext) =>
-      this.counted(underWay, () => this.handle(kind, input, context, machine, jobs[kind].policy.group));
+      this.counted(underWay, () => {
+        this.checkTrace(input, context, version);
+        return this.handle(kind, input, context, machine, jobs[kind].policy.group);
+      });
+    const problem = (text: string): void => this.simulation.problem(text);
     const ref: ActorRef<typeof WorkerActor> = machine.system.spawn(WorkerActor, {
       args: {
         // Some come back under another name, as a replaced machine does: then the leader does not learn that
@@ -345,7 +383,14 @@ export class SimulatedCluster {
         leader: this.network.leaderFor(peer),
         load: { cpu: () => 0, lagMs: () => 0 },
         settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
-        handlers: { current: (Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))) },
+        handlers: {
+          current: [
+            ...(Object.keys(jobs) as Kind[]).map((kind) =>
+              kind === 'hung' ? warmHandler(jobs.hung, run(kind), problem) : handle(jobs[kind], run(kind)),
+            ),
+            ...(isSide ? [] : [streamedHandler(this.streamed, run('slow'), problem)]),
+          ],
+        },
       },
     });
   }
@@ -376,6 +421,13 @@ export class SimulatedCluster {
       if (output instanceof Promise) output.then(end, end);
       else end();
     }
+  }
+
+  private checkTrace(input: string, context: AttemptContext, version: PeerVersion): void {
+    const problem = this.traces.check(context, input, version, {
+      leaderForgets: this.versions.forgetsFields,
+    });
+    if (problem !== undefined) this.simulation.problem(problem);
   }
 
   private handle(
@@ -432,9 +484,11 @@ export class SimulatedCluster {
   private startClient(machine: SimulatedMachine, name: string): void {
     const host = machine.boot();
     const { incarnation } = machine;
+    const version = this.peerVersions.draw();
     const peer = {
       machine,
       incarnation,
+      version,
       identity: this.identityOf(machine).identity,
       creditMax: 0,
       lost: () => spawned.ref.tell.connectionLost(),
@@ -448,12 +502,12 @@ export class SimulatedCluster {
     const submits = this.faulty ? this.faultPlan.submits : 0;
     for (let i = 0; i < submits; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
-      this.simulation.at(at, machine, () => void this.submit(spawned.client, machine));
+      this.simulation.at(at, machine, () => void this.submit(spawned.client, machine, version));
     }
     const operatorActions = this.faulty ? this.faultPlan.operatorActions : 0;
     for (let i = 0; i < operatorActions; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
-      this.simulation.at(at, machine, () => void this.redriveOrPurge(spawned.client));
+      this.simulation.at(at, machine, () => void this.operate(spawned.client, machine));
     }
   }
 
@@ -462,6 +516,7 @@ export class SimulatedCluster {
     this.network.peerDown(machine);
     // Its promises never settle; an outcome it had not received stays unknown.
     for (const op of this.open) if (op.client === machine.name) this.open.delete(op);
+    for (const [call, of] of this.calls) if (of === machine) this.calls.delete(call);
     this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
   }
 
@@ -518,8 +573,9 @@ export class SimulatedCluster {
       throw error;
   }
 
-  private async submit(client: Client, machine: SimulatedMachine): Promise<void> {
+  private async submit(client: Client, machine: SimulatedMachine, version: PeerVersion): Promise<void> {
     if (this.random() < 0.05) return this.submitAll(client, machine);
+    if (this.random() < 0.1) return this.submitStreamed(client, machine, version);
     const kind = KINDS[Math.floor(this.random() * KINDS.length)] ?? 'quick';
     const keyed = this.random() < 0.25;
     const key = keyed ? `key${Math.floor(this.random() * 6)}` : '';
@@ -532,15 +588,64 @@ export class SimulatedCluster {
     const delayed = delayMs === 0 ? {} : { runAfterMs: delayMs };
     const cancelAfter = this.random() < 0.15 ? this.random() * 300 : 0;
     await this.track(op, async () => {
-      const handle = await client.submit(job, payload, keyed ? { key, ...delayed } : delayed);
+      const options = { ...delayed, ...this.traces.draw(payload, version) };
+      const handle = await client.submit(job, payload, keyed ? { key, ...options } : options);
       this.history.accepted(op, [numberOf(handle)]);
       if (cancelAfter > 0) this.cancelLater(op, handle, cancelAfter);
+      if (version.features.includes('streams') && this.random() < 0.05) await this.readPlain(op, handle);
       if (this.random() < 0.3) this.inspectLater(op, handle, machine, this.random() * 600);
       await this.follow(op, handle);
       // About when its retention is over.
       const { doneMs } = this.faultPlan.keep;
       if (doneMs !== undefined) this.inspectLater(op, handle, machine, doneMs - 15 + this.random() * 30);
     });
+  }
+
+  /** A leader without streams refuses its definition, at once and for good. */
+  private async submitStreamed(
+    client: Client,
+    machine: SimulatedMachine,
+    version: PeerVersion,
+  ): Promise<void> {
+    if (!version.features.includes('streams')) return;
+    this.submitted += 1;
+    const payload = `streamed ${this.submitted}`;
+    const op = this.newSubmit(machine, this.streamed.exec, payload);
+    const trace = this.traces.draw(payload, version);
+    await this.track(op, async () => {
+      const handle = await client.submit(this.streamed, payload, { streaming: 'response', ...trace });
+      this.history.accepted(op, [numberOf(handle)]);
+      if (!this.peerVersions.leader.features.includes('streams'))
+        this.simulation.problem(`job ${op.jobs[0]} streams at a leader without streams`);
+      await this.checkItems(op, handle);
+      await this.follow(op, handle);
+    });
+  }
+
+  /** The chunks of an attempt come in their order, and each is there or in a gap. */
+  private async checkItems(op: SubmitOp, handle: JobHandle<typeof this.streamed>): Promise<void> {
+    const reader = new StreamedItems();
+    try {
+      for await (const item of handle.items()) {
+        const problem = reader.take(item);
+        if (problem !== undefined) this.simulation.problem(`stream of job ${op.jobs[0]}: ${problem}`);
+      }
+    } catch (error) {
+      // Whether it may have been dropped is decided where its result is awaited.
+      if (codeOf(error) !== 'ERR_JOB_UNKNOWN') throw error;
+    }
+  }
+
+  /** Of a job that does not stream; a leader without streams is not called at all. */
+  private async readPlain(op: SubmitOp, handle: JobHandle<JobDefinition>): Promise<void> {
+    try {
+      for await (const item of handle.items())
+        if (item.kind !== 'end')
+          this.simulation.problem(`job ${op.jobs[0]} does not stream, and has ${item.kind}`);
+    } catch (error) {
+      if (codeOf(error) !== 'ERR_STREAM_REFUSED' && codeOf(error) !== 'ERR_JOB_UNKNOWN')
+        this.simulation.problem(`stream of job ${op.jobs[0]}: ${String(error)}`);
+    }
   }
 
   /** The rules about its answer are those of the observer. */
@@ -574,6 +679,20 @@ export class SimulatedCluster {
         },
       );
     });
+  }
+
+  private async operate(client: Client, machine: SimulatedMachine): Promise<void> {
+    const call = {};
+    this.calls.set(call, machine);
+    try {
+      await this.redriveOrPurge(client);
+    } catch (error) {
+      const isKnown = (['list', 'dead-attempts'] as const).every((kind) => this.peerVersions.hasCall(kind));
+      if (isKnown || codeOf(error) !== 'ERR_CALL_UNSUPPORTED')
+        this.simulation.problem(`call of an operator: ${String(error)}`);
+    } finally {
+      this.calls.delete(call);
+    }
   }
 
   /** An operator lists the dead letters and redrives or purges some. */
@@ -673,6 +792,8 @@ export class SimulatedCluster {
     const { simulation } = this;
     for (const op of this.open)
       simulation.problem(`a ${op.exec} of ${op.client} (${op.outcome}) was never answered`);
+    for (const machine of this.calls.values())
+      simulation.problem(`a call of an operator at ${machine.name} was never answered`);
     if (simulation.problems.length > 0) return;
     // Jobs that are in flight or redriven come to their end before the live state is read.
     await simulation.run(simulation.now + 3_000);
@@ -686,7 +807,9 @@ export class SimulatedCluster {
     };
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);
-    if (snapshotText(live) !== snapshotText(await this.replayed()))
+    const replayed = await this.replayed();
+    if (this.versions.forgetsFields) for (const ledger of [live, replayed]) ledger.traces.clear();
+    if (snapshotText(live) !== snapshotText(replayed))
       simulation.problem('the log replayed is not the live state');
   }
 
@@ -716,16 +839,21 @@ export class SimulatedCluster {
   /**
    * Small segments and early snapshots, so that a short run has rotation, snapshots and the removal of files.
    */
-  private journalOn(storage: FaultyStorage, host: WalHost): OpenJournal {
+  private journalOn(
+    storage: FaultyStorage,
+    host: WalHost,
+    { version, codec }: { readonly version: LeaderVersion; readonly codec: CodecName },
+  ): OpenJournal {
     return walJournal({
       storage,
       host,
+      codec,
       segmentBytes: 65_536,
       firstSegmentBytes: 32_768,
       freeBytesSoft: 0,
       batchBytesMax: 32_768,
       inlineBytesMax: 16_384,
-      snapshotBuilder: inlineSnapshotBuilder(storage, ledgerFold),
+      snapshotBuilder: inlineSnapshotBuilder(storage, foldOf(version)),
       snapshotEveryBytes: this.faultPlan.snapshotEveryBytes,
       onEvent: (event) => {
         if (event.kind === 'snapshot-made') this.snapshots += 1;
@@ -742,8 +870,12 @@ export class SimulatedCluster {
       setTimer: () => undefined,
       clearTimer: () => undefined,
       defer: (run: () => void) => run(),
+      later: (run: () => void) => run(),
     };
-    const openJournal = this.journalOn(storage, frozenHost);
+    // The version that knows everything in the folder.
+    const version = isRaised(storage.disk) ? 'raising' : 'forgetful';
+    const journal = this.journalOn(storage, frozenHost, { version, codec: 'binary' });
+    const openJournal = this.versions.open(version, journal);
     let failed: Error | null = null;
     openJournal(
       {
