@@ -14,8 +14,6 @@ const tasks = {
   histories: () =>
     runBuilt('packages/core/test', 'packages/core/.test/mailbox/wait-histories/histories-command.js'),
   chaos: () => runBuilt('packages/jobs/test', 'packages/jobs/.test/chaos/chaos-command.js'),
-  'thread-chaos': () =>
-    runBuilt('packages/threads/test', 'packages/threads/.test/chaos/thread-chaos-command.js'),
   fuzz: () => runBuilt('packages/jobs/test', 'packages/jobs/.test/fuzz/fuzz-command.js'),
   simulate: () => runBuilt('packages/jobs/test', 'packages/jobs/.test/sim/simulate-command.js'),
   bench: () => runBuilt('bench', 'bench/dist/main.js'),

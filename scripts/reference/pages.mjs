@@ -151,6 +151,12 @@ export const pages = [
         rules: ['packages/core/src/inspect/inspect-actor.ts'],
         intro: 'Of `system.inspect` and `system.tree`; `under` is the actor to begin with.',
       },
+      {
+        kind: 'options',
+        type: 'InspectAllOptions',
+        rules: ['packages/core/src/system.ts'],
+        intro: 'Of `system.inspectAll` and `system.treeAll`.',
+      },
       { kind: 'members', type: 'ActorView' },
       { kind: 'members', type: 'Host' },
     ],

@@ -7,7 +7,7 @@ import type { Handler } from '../../mailbox/mailbox-settings.js';
 export const MONITOR_WORDS = 16;
 
 // Counts only grow, modulo 2³².
-/** Messages on this thread at the last look, plus all begun and published and less all accepted until then. */
+/** Messages here at the last look, plus all begun and published and less all accepted until then. */
 const KEPT = 0;
 const BEGUN = 1;
 const ACCEPTED = 2;
