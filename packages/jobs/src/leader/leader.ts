@@ -124,13 +124,13 @@ export class Leader implements LeaderContext {
       (batch, firstLsn) => this.durable(batch, firstLsn),
       (error) => this.fail(error),
     );
-    this.attempts = new AttemptLifecycle(this);
+    this.feeds = new FeedTable(this);
+    this.attempts = new AttemptLifecycle(this, this.feeds);
     const producers = new ProducerRegistry(this);
     this.submits = new SubmitProcessor(this, this.attempts, producers, (session) =>
       this.sessions.producerExpired(session),
     );
     this.leaseWatch = new LeaseWatch(this, this.attempts);
-    this.feeds = new FeedTable(this);
     this.admin = new AdminApi(this, this.leaseWatch, this.feeds);
     this.streams = new StreamTable(this);
     this.sessions = new SessionRegistry(

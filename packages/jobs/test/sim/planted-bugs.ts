@@ -34,7 +34,7 @@ export interface PlantedBug {
   readonly leaderFaults?: LeaderFaults;
 }
 
-function swap(
+export function swap(
   owner: { prototype: object },
   method: string,
   make: (original: (...args: unknown[]) => unknown) => unknown,

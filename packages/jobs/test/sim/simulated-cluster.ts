@@ -24,6 +24,7 @@ import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
 import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
+import { FedJobs } from './fed-jobs.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
 import { LeaderDisk, type MakeStorage } from './leader-disk.js';
 import { MessageObserver } from './message-observer.js';
@@ -158,6 +159,7 @@ export class SimulatedCluster {
   private readonly open = new Set<SubmitOp>();
   private readonly clients = new Map<SimulatedMachine, Client>();
   private readonly disk: LeaderDisk;
+  private readonly fedJobs: FedJobs;
   private snapshots = 0;
   private faulty = true;
   private submitted = 0;
@@ -178,6 +180,14 @@ export class SimulatedCluster {
       now,
       unanswered: (identity) => this.unanswered(identity),
       problem: (text) => this.simulation.problem(text),
+    });
+    this.fedJobs = new FedJobs({
+      simulation: this.simulation,
+      records: this.records,
+      keep,
+      drops: () => this.drops,
+      ran: (job, attempt, worker) =>
+        this.history.ran(job, { attempt, worker, group: 'main', at: this.simulation.now }),
     });
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
@@ -217,7 +227,7 @@ export class SimulatedCluster {
     this.planFaults();
     await this.simulation.run(FAULTS_MS);
     this.heal();
-    await this.simulation.run(FAULTS_MS + HEAL_MS, () => this.open.size === 0);
+    await this.simulation.run(FAULTS_MS + HEAL_MS, () => this.open.size === 0 && this.fedJobs.isSettled);
     await this.check();
     return {
       seed: this.simulation.seed,
@@ -345,7 +355,12 @@ export class SimulatedCluster {
         leader: this.network.leaderFor(peer),
         load: { cpu: () => 0, lagMs: () => 0 },
         settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
-        handlers: { current: (Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))) },
+        handlers: {
+          current: [
+            ...(Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))),
+            ...(isSide ? [] : [this.fedJobs.handled(machine, underWay)]),
+          ],
+        },
       },
     });
   }
@@ -450,6 +465,12 @@ export class SimulatedCluster {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
       this.simulation.at(at, machine, () => void this.submit(spawned.client, machine));
     }
+    for (const ms of this.faulty ? this.fedJobs.submitTimes(FAULTS_MS - this.simulation.now) : [])
+      this.simulation.at(
+        this.simulation.now + ms,
+        machine,
+        () => void this.submitFed(spawned.client, machine),
+      );
     const operatorActions = this.faulty ? this.faultPlan.operatorActions : 0;
     for (let i = 0; i < operatorActions; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
@@ -462,6 +483,7 @@ export class SimulatedCluster {
     this.network.peerDown(machine);
     // Its promises never settle; an outcome it had not received stays unknown.
     for (const op of this.open) if (op.client === machine.name) this.open.delete(op);
+    this.fedJobs.clientCrashed(machine);
     this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
   }
 
@@ -540,6 +562,19 @@ export class SimulatedCluster {
       // About when its retention is over.
       const { doneMs } = this.faultPlan.keep;
       if (doneMs !== undefined) this.inspectLater(op, handle, machine, doneMs - 15 + this.random() * 30);
+    });
+  }
+
+  private async submitFed(client: Client, machine: SimulatedMachine): Promise<void> {
+    const { job } = this.fedJobs;
+    this.submitted += 1;
+    const op = this.newSubmit(machine, job.exec, `fed ${this.submitted}`);
+    const others = [...this.clients].filter(([other]) => other !== machine && other.alive);
+    await this.track(op, async () => {
+      const handle = await client.submit(job, op.payload, { streaming: 'internal' });
+      this.history.accepted(op, [numberOf(handle)]);
+      this.fedJobs.feed(handle, numberOf(handle), machine, others[0]);
+      await this.follow(op, handle);
     });
   }
 
@@ -684,6 +719,7 @@ export class SimulatedCluster {
       drops: this.drops,
       restarted: this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
     };
+    for (const problem of this.fedJobs.check()) simulation.problem(problem);
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);
     if (snapshotText(live) !== snapshotText(await this.replayed()))
@@ -721,10 +757,11 @@ export class SimulatedCluster {
       storage,
       host,
       segmentBytes: 65_536,
-      firstSegmentBytes: 32_768,
+      firstSegmentBytes: 65_536,
       freeBytesSoft: 0,
-      batchBytesMax: 32_768,
-      inlineBytesMax: 16_384,
+      batchBytesMax: 61_440,
+      // More than an entry of a leader has: entries are never stored beside the log.
+      inlineBytesMax: 45_000,
       snapshotBuilder: inlineSnapshotBuilder(storage, ledgerFold),
       snapshotEveryBytes: this.faultPlan.snapshotEveryBytes,
       onEvent: (event) => {
