@@ -12,6 +12,8 @@ import { isPlainFile, selectTests } from './check/test-files.mjs';
 import { runUnit } from './check/unit.mjs';
 import { checkUnused, unusedSkipReason } from './check/unused.mjs';
 import { node, tool } from './command.mjs';
+import { esbuildMinified, tryBundler } from './runtimes/bundlers.mjs';
+import { canRequire, tryRequire } from './runtimes/packed-packages.mjs';
 import { root } from './workspace.mjs';
 
 const { values, positionals: filters } = parseArgs({
@@ -90,6 +92,9 @@ async function packs() {
     if (!(await stage('pnpm pack', () => packAll(folder)))) return;
     for (const name of packages()) await stage(`tarball of ${name}`, () => tryPackage(folder, name));
     await stage('tarballs in an empty project', () => useAll(folder));
+    await stage('tarballs in a bundle of esbuild', () => tryBundler(esbuildMinified, root, folder));
+    if (canRequire()) await stage('tarballs by require', () => tryRequire(process.execPath, folder));
+    else console.log(`skip tarballs by require: Node ${process.versions.node} cannot require ESM`);
   } finally {
     folder.remove();
   }

@@ -9,9 +9,13 @@ const PROBES = {
   faketime: ['faketime', '--version'],
   node: ['node', '--version'],
   flock: ['flock', '--version'],
+  go: ['go', 'version'],
   'pid-namespaces': ['unshare', '--user', '--map-root-user', '--pid', '--fork', 'true'],
-  postgresql: ['initdb', '--version'],
+  // Debian keeps the server of each version in a folder of its own.
+  postgresql: ['sh', '-c', 'ls /usr/lib/postgresql/*/bin/initdb'],
   python3: ['python3', '--version'],
+  // Rust's tokio from Debian's packages.
+  tokio: ['sh', '-c', 'cargo --version && ls -d /usr/share/cargo/registry/tokio-1*'],
   tmpfs: ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
 };
 

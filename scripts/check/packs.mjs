@@ -107,7 +107,7 @@ function link(from, to) {
 }
 
 /** Everything a user may import: package names with the keys of "exports". */
-function entryPoints() {
+export function entryPoints() {
   return [...publicPackages()].flatMap(([name, folder]) =>
     Object.keys(manifestOf(folder).exports ?? {})
       .filter((entry) => entry !== './package.json')

@@ -346,6 +346,7 @@ export const pages = [
       { kind: 'options', type: 'FeedOptions', intro: 'Of `job.feed`.' },
       { kind: 'members', type: 'JobHandle' },
       { kind: 'members', type: 'SubmitReceipt' },
+      { kind: 'members', type: 'JobProgress' },
       { kind: 'members', type: 'JobView' },
     ],
   },
@@ -392,7 +393,15 @@ export const pages = [
       {
         kind: 'functions',
         title: 'Functions',
-        names: ['startLeader', 'embedded', 'walJournal', 'decodeRecords', 'payloadText'],
+        names: [
+          'startLeader',
+          'embedded',
+          'walJournal',
+          'decodeRecords',
+          'dumpLedger',
+          'loadLedger',
+          'payloadText',
+        ],
       },
       {
         kind: 'options',
@@ -402,6 +411,7 @@ export const pages = [
       },
       { kind: 'members', type: 'LeaderServer', title: 'leader', omit: ['recover', 'listen', 'abandon'] },
       { kind: 'options', type: 'LeaderRenewal', intro: 'Of `leader.renew(renewal)`.' },
+      { kind: 'options', type: 'LedgerLoadOptions', intro: 'Of `loadLedger(lines, options)`.' },
       { kind: 'options', type: 'EmbeddedOptions', intro: 'Of `embedded(options)`.', rules: [leaderRules] },
       { kind: 'members', type: 'EmbeddedJobs', title: 'embedded jobs', omit: ['ready'] },
       { kind: 'options', type: 'EmbeddedClientOptions', intro: 'Of `jobs.client(options)`.' },
@@ -430,6 +440,20 @@ export const pages = [
       { kind: 'members', type: 'WorkerView' },
       { kind: 'members', type: 'QuotaUse' },
       { kind: 'members', type: 'Journal' },
+    ],
+  },
+  {
+    name: 'postgres',
+    title: 'PostgreSQL',
+    about: '`@troupe/postgres`: the log of a leader in PostgreSQL',
+    entries: ['packages/postgres/src/index.ts'],
+    guides: ['postgresql'],
+    sources: ['packages/postgres/src'],
+    parts: [
+      { kind: 'functions', title: 'Functions', names: ['postgresJournal', 'submitIn'] },
+      { kind: 'options', type: 'PostgresJournalOptions' },
+      { kind: 'options', type: 'SubmitInOptions' },
+      { kind: 'options', type: 'OutboxRelayOptions' },
     ],
   },
   {

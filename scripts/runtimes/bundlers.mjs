@@ -1,99 +1,134 @@
-// The packages as a bundler makes one file of them, run by Node: actors, embedded jobs, and errors with their names.
+// The packages as bundlers make files of them, run by Node in a folder without node_modules.
 
-import { writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { node, run } from '../command.mjs';
+import { programs, sources, threadEntries } from './bundle-sources.mjs';
 
 /**
  * @typedef {object} Bundler
  * @property {string} name
  * @property {string} spec in the npm registry; several are joined by `+`
+ * @property {readonly (keyof typeof programs)[]} programs
+ * @property {boolean} [isInstalled] the packages are not in the bundle, but installed beside it
  * @property {(bundle: Bundle) => [program: string, ...args: string[]]} command
  * @property {(bundle: Bundle) => string} [config] text of the configuration file
  *
- * @typedef {{ tools: string, entry: string, out: string, config: string }} Bundle the paths
+ * @typedef {object} Bundle
+ * @property {string} tools the folder of the bundler
+ * @property {Readonly<Record<string, string>>} entries source or package by the name of the output
+ * @property {string} out the folder of the output
+ * @property {string} config path of the configuration file
  */
 
 /** @param {Bundle} bundle @param {string} name */
 const bin = ({ tools }, name) => join(tools, 'node_modules/.bin', name);
 
-/** @param {Bundle} bundle @param {string[]} more @returns {[string, ...string[]]} */
-function esbuild(bundle, more) {
-  const flags = ['--bundle', '--platform=node', '--format=esm', '--minify', `--outfile=${bundle.out}`];
-  return [bin(bundle, 'esbuild'), bundle.entry, ...flags, ...more];
+/** @param {string} name @param {string[]} more @returns {Bundler} */
+function esbuild(name, more) {
+  return {
+    name,
+    spec: 'esbuild',
+    programs: ['inline', 'actors', 'jobs'],
+    command: (bundle) => [
+      bin(bundle, 'esbuild'),
+      ...Object.entries(bundle.entries).map(([output, entry]) => `${output}=${entry}`),
+      ...['--bundle', '--platform=node', '--format=esm', '--splitting', `--outdir=${bundle.out}`, ...more],
+    ],
+  };
 }
+
+/** @param {Pick<Bundler, 'name' | 'programs' | 'isInstalled'>} bundler @param {string} more options of the configuration @returns {Bundler} */
+function webpack(bundler, more) {
+  return {
+    ...bundler,
+    spec: 'webpack+webpack-cli',
+    command: (bundle) => [bin(bundle, 'webpack'), '--config', bundle.config],
+    config: ({ entries, out }) => `export default {
+  mode: 'production', target: 'node20', entry: ${JSON.stringify(entries)}, experiments: { outputModule: true },
+  output: { path: '${out}', filename: '[name].js', module: true, chunkFormat: 'module', library: { type: 'module' } },
+  ${more}
+};
+`,
+  };
+}
+
+/** `import.meta.url` is that of the output, and modules of threads are entries, not assets that are copied. */
+const OWN_ADDRESS = '{ parser: { javascript: { url: false, importMeta: false } } }';
+
+export const esbuildMinified = esbuild('esbuild', ['--minify']);
 
 /** @type {readonly Bundler[]} */
 export const bundlers = [
-  { name: 'esbuild', spec: 'esbuild', command: (bundle) => esbuild(bundle, []) },
-  { name: 'esbuild-keep-names', spec: 'esbuild', command: (bundle) => esbuild(bundle, ['--keep-names']) },
+  esbuildMinified,
+  esbuild('esbuild-keep-names', ['--minify', '--keep-names']),
   {
     name: 'rollup',
     spec: 'rollup+@rollup/plugin-node-resolve',
+    programs: ['inline', 'actors', 'jobs'],
     command: (bundle) => [bin(bundle, 'rollup'), '--config', bundle.config],
     config: ({
       tools,
-      entry,
+      entries,
       out,
     }) => `import resolve from '${tools}/node_modules/@rollup/plugin-node-resolve/dist/es/index.js';
-export default { input: '${entry}', plugins: [resolve()], output: { file: '${out}', format: 'es', inlineDynamicImports: true } };
+export default { input: ${JSON.stringify(entries)}, plugins: [resolve()], output: { dir: '${out}', format: 'es' } };
 `,
   },
-  {
-    name: 'webpack',
-    spec: 'webpack+webpack-cli',
-    command: (bundle) => [bin(bundle, 'webpack'), '--config', bundle.config],
-    config: ({ entry, out }) => `export default {
-  mode: 'production', target: 'node20', entry: '${entry}', experiments: { outputModule: true },
-  output: { path: '${dirname(out)}', filename: '${basename(out)}', module: true, chunkFormat: 'module' },
-};
-`,
-  },
+  webpack({ name: 'webpack', programs: ['inline'] }, ''),
+  webpack({ name: 'webpack-threads', programs: ['jobs'] }, `module: ${OWN_ADDRESS},`),
+  webpack(
+    { name: 'webpack-externals', programs: ['actors'], isInstalled: true },
+    `module: ${OWN_ADDRESS},
+  externalsType: 'module',
+  externals: [/^@troupe\\//, ({ request, contextInfo }, done) =>
+    contextInfo.issuer !== '' && request === './counter.js' ? done(null, request) : done()],`,
+  ),
 ];
 
-const PROGRAM = `import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createSystem, defineActor, OptionError } from '@troupe/core';
-import { defineJob, embedded, handle } from '@troupe/jobs';
-
-const Counter = defineActor('counter', {
-  state: () => ({ n: 0 }),
-  handlers: { add(ctx, by) { ctx.state.n += by; return ctx.state.n; } },
-});
-const system = createSystem();
-const counter = system.spawn(Counter, { name: 'counter' });
-if ((await counter.ask.add(2)) !== 2) throw new Error('no actor');
-try {
-  system.spawn(Counter, { nam: 'typo' });
-  throw new Error('not refused');
-} catch (error) {
-  if (!(error instanceof OptionError) || error.name !== 'OptionError') throw error;
-}
-await system.shutdown();
-
-const text = { '~standard': { version: 1, vendor: 'smoke', validate: (value) => ({ value }) } };
-const shout = defineJob('text.shout', { input: text, output: text });
-const dir = await mkdtemp(join(tmpdir(), 'troupe-bundle-'));
-const app = await embedded({ dir });
-app.worker({ handlers: [handle(shout, (input) => input.toUpperCase())] });
-if ((await app.client().run(shout, 'hello')) !== 'HELLO') throw new Error('no job');
-await app.close();
-await rm(dir, { recursive: true });
-`;
-
 /** @param {Bundler} bundler @param {string} tools @param {{ path: string }} packs */
-export async function tryBundler({ name, command, config }, tools, { path }) {
-  const paths = {
-    tools,
-    entry: join(path, 'program.mjs'),
-    out: join(path, `${name}.mjs`),
-    config: join(path, `${name}.config.mjs`),
-  };
-  writeFileSync(paths.entry, PROGRAM);
-  if (config !== undefined) writeFileSync(paths.config, config(paths));
-  const [program, ...args] = command(paths);
-  const made = await run(program, args, { cwd: path });
-  return made.code === 0 ? node([paths.out], { cwd: tmpdir() }) : made;
+export async function tryBundler(bundler, tools, { path }) {
+  for (const program of bundler.programs) {
+    const outcome = await tryProgram(bundler, program, tools, join(path, `${bundler.name}-${program}`));
+    if (outcome.code !== 0)
+      return { ...outcome, output: `program ${program}\n${outcome.output.replace(LONG_LINE, '$1…')}` };
+  }
+  return { code: 0, output: '' };
+}
+
+/** A line of minified code. */
+const LONG_LINE = /(.{200}).+/g;
+
+/** @param {Bundler} bundler @param {keyof typeof programs} program @param {string} tools @param {string} from folder of the sources */
+async function tryProgram({ command, config, isInstalled }, program, tools, from) {
+  const entries = writeSources(from, program);
+  const bundle = { tools, entries, out: join(from, 'out'), config: join(from, 'bundle.config.mjs') };
+  if (config !== undefined) writeFileSync(bundle.config, config(bundle));
+  const [tool, ...args] = command(bundle);
+  const made = await run(tool, args, { cwd: from });
+  if (made.code !== 0) return made;
+  return isInstalled === true ? node([join(bundle.out, 'program.js')]) : runElsewhere(bundle.out);
+}
+
+/** @param {string} folder @param {keyof typeof programs} program @returns {Record<string, string>} the entries */
+function writeSources(folder, program) {
+  mkdirSync(folder);
+  const files = { ...sources, 'program.js': programs[program], 'package.json': '{ "type": "module" }' };
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  if (program === 'inline') return { program: './program.js' };
+  const own = Object.keys(sources).map((file) => [file.replace(/\.js$/, ''), `./${file}`]);
+  return { program: './program.js', ...Object.fromEntries(own), ...threadEntries };
+}
+
+/** @param {string} out */
+async function runElsewhere(out) {
+  const place = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-bundle-')));
+  try {
+    cpSync(out, place, { recursive: true });
+    writeFileSync(join(place, 'package.json'), '{ "type": "module" }');
+    return await node([join(place, 'program.js')], { cwd: place });
+  } finally {
+    rmSync(place, { recursive: true });
+  }
 }

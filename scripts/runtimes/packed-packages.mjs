@@ -1,7 +1,7 @@
 // The packed packages under the oldest compiler that is supported, and by `require`.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { useAll } from '../check/packs.mjs';
+import { entryPoints, useAll } from '../check/packs.mjs';
 import { run } from '../command.mjs';
 
 /** @param {string} tools @param {import('../check/packs.mjs').PackFolder} packs */
@@ -12,18 +12,25 @@ export async function tryOldestCompiler(tools, packs) {
 }
 
 const REQUIRING = `const { createSystem, defineActor } = require('@troupe/core');
-const { embedded } = require('@troupe/jobs');
+for (const entry of ENTRIES) if (typeof require(entry) !== 'object') throw new Error(entry);
 const Speaker = defineActor('speaker', { handlers: { say: (_ctx, name) => 'hello ' + name } });
 const system = createSystem();
 system.spawn(Speaker).ask.say('ann').then((text) => {
-  if (text !== 'hello ann' || typeof embedded !== 'function') throw new Error(text);
+  if (text !== 'hello ann') throw new Error(text);
   return system.shutdown();
 });
 `;
 
-/** @param {string} tools @param {import('../check/packs.mjs').PackFolder} packs */
-export function tryRequire(tools, { path }) {
+/** Whether this Node can `require` a module of ESM, without a warning. */
+export function canRequire() {
+  return 'require_module' in process.features && process.features.require_module === true;
+}
+
+/** @param {string} program a Node @param {import('../check/packs.mjs').PackFolder} packs */
+export function tryRequire(program, { path }) {
+  // Threads start with modules of their own, which no code requires.
+  const entries = entryPoints().filter((entry) => !entry.endsWith('-thread'));
   const file = join(path, 'requiring.cjs');
-  writeFileSync(file, REQUIRING);
-  return run(join(tools, 'node_modules/.bin/node'), [file], { cwd: path });
+  writeFileSync(file, REQUIRING.replace('ENTRIES', JSON.stringify(entries)));
+  return run(program, [file], { cwd: path });
 }

@@ -13,6 +13,7 @@ const packageLayers = {
   wal: ['@troupe/core'],
   threads: ['@troupe/core'],
   jobs: ['@troupe/core', '@troupe/threads', '@troupe/transport', '@troupe/wal', '@standard-schema/spec'],
+  postgres: ['@troupe/core', '@troupe/jobs', 'postgres'],
   dashboard: ['@troupe/core', '@troupe/jobs', 'hono', '@hono/node-server', '@standard-schema/spec'],
   cli: [
     '@troupe/core',
@@ -21,6 +22,7 @@ const packageLayers = {
     '@troupe/wal',
     '@troupe/jobs',
     '@troupe/dashboard',
+    '@troupe/postgres',
     'commander',
     '@standard-schema/spec',
   ],

@@ -5,9 +5,35 @@ const testFile = /(^|\/)test\/(?!fixtures\/).*\.test\.(ts|mjs)$/;
 
 /** @param {import('./tree.mjs').Tree} tree @returns {import('./tree.mjs').Finding[]} */
 export function checkTests(tree) {
-  return tree
+  const suites = tree
     .paths(testFile)
     .flatMap((file) => suiteProblems(tree.text(file)).map((problem) => ({ file, ...problem })));
+  return [...suites, ...uncheckedProcesses(tree)];
+}
+
+/** Tests about the entries and the options themselves. */
+const ABOUT_ENTRIES =
+  /\/test\/(checked-processes|entries\.test|option-check\.test|embedded\/killed-process)\.ts$/;
+
+/**
+ * Tests of jobs start leaders, workers and clients by test/checked-processes.ts, where a dead letter fails them.
+ * @param {import('./tree.mjs').Tree} tree @returns {import('./tree.mjs').Finding[]}
+ */
+function uncheckedProcesses(tree) {
+  const files = tree
+    .paths(/^packages\/jobs\/test\/(?!types\/).*\.ts$/)
+    .filter((file) => !ABOUT_ENTRIES.test(file));
+  return files.flatMap((file) => {
+    const { withStrings } = readSource(tree.text(file));
+    const imports = withStrings.matchAll(/\bimport\s*\{([^}]*)\}\s*from\s*'@troupe\/jobs'/g);
+    const names = [...imports].flatMap(
+      (match) => match[1]?.match(/\b(startLeader|startWorker|connectClient|embedded)\b/g) ?? [],
+    );
+    return names.map((name) => ({
+      file,
+      text: `imports ${name} of @troupe/jobs: use that of test/checked-processes.ts`,
+    }));
+  });
 }
 
 /** Also asked by the test runner, about every file it runs. @param {string} text @returns {{ line?: number, text: string }[]} */

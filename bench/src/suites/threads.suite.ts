@@ -2,7 +2,7 @@ import { createSystem } from '@troupe/core';
 import { threads } from '@troupe/threads';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
 import { quantile } from '../stats/quantile.js';
-import { MessageSink, MessageSource } from './threads/message-sink.js';
+import { type Kind, MessageSink, MessageSource } from './threads/message-sink.js';
 import { missingPool, poolCases, poolSystems } from './threads/pool-cases.js';
 import { PostedMessages } from './threads/posted-messages.js';
 
@@ -18,7 +18,7 @@ interface Sender {
   close(): Promise<void>;
 }
 
-function troupe(kind: 'number' | 'object'): Sender {
+function troupe(kind: Kind): Sender {
   const system = createSystem({ threads: threads({ count: 1 }), warn: false });
   const sink = system.spawn(MessageSink, { on: 'any-thread' });
   const source = system.spawn(MessageSource);
@@ -38,7 +38,7 @@ function troupe(kind: 'number' | 'object'): Sender {
   };
 }
 
-function posted(kind: 'number' | 'object'): Sender {
+function posted(kind: Kind): Sender {
   const messages = new PostedMessages();
   return {
     async send(count) {
@@ -52,11 +52,11 @@ function posted(kind: 'number' | 'object'): Sender {
   };
 }
 
-function senderOf({ system }: RunContext, kind: 'number' | 'object'): Sender {
+function senderOf({ system }: RunContext, kind: Kind): Sender {
   return system === 'troupe' ? troupe(kind) : posted(kind);
 }
 
-function oneWay(benchmark: string, kind: 'number' | 'object', note: string): Case {
+function oneWay(benchmark: string, kind: Kind, note: string): Case {
   return {
     benchmark,
     unit: 'messages',
@@ -112,6 +112,11 @@ export const suite: Suite = {
   cases: [
     oneWay('numbersAcrossThreads', 'number', 'an actor sends numbers to an actor on another thread'),
     oneWay('objectsAcrossThreads', 'object', 'the same with objects of three fields, which are cloned'),
+    oneWay(
+      'laidOutAcrossThreads',
+      'laidOut',
+      'the same objects in a declared layout; postMessage clones them',
+    ),
     roundTrip,
     ...poolCases,
   ],

@@ -16,8 +16,8 @@ export async function countJobsInLog(folder: string): Promise<LoggedJobs> {
   const results = new Map<number, number>();
   let attempts = 0;
   await dumpWal(folder, (entry) => {
-    if (entry.kind !== 'record' || entry.base64 === undefined) return;
-    decodeRecords(Buffer.from(entry.base64, 'base64'), (record) => {
+    if (entry.kind !== 'record') return;
+    decodeRecords(entry.payload, (record) => {
       if (record.type === 'enqueue') results.set(record.job, 0);
       else if (record.type === 'assign') attempts += 1;
       else if (record.type === 'ack') results.set(record.job, (results.get(record.job) ?? 0) + 1);

@@ -15,7 +15,9 @@ export type {
   HandlerMap,
   HandlersFor,
   HandlersOf,
+  LooseLayouts,
   MailboxOptions,
+  NoLayouts,
   NoPhases,
   PayloadArgs,
   PhaseHooks,
@@ -27,10 +29,19 @@ export type {
 } from './define/actor-definition.js';
 export { type DefineByProtocol, defineActor } from './define/define-actor.js';
 export type {
+  FieldForm,
+  FixedLayout,
+  FormOf,
+  LayoutFields,
+  NumberForm,
+  TextForm,
+} from './define/fixed-layout.js';
+export type {
   Actor,
   PhaseOfProtocol,
   ProtocolContext,
   ProtocolHandlers,
+  ProtocolLayouts,
   ProtocolRule,
   ProtocolSpec,
   Ref,

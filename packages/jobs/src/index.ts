@@ -14,6 +14,8 @@ export type {
   EmbeddedWorkerOptions,
 } from './embedded/embedded-jobs.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded-jobs.js';
+export { type DumpedDamage, dumpLedger, type LedgerDumpOptions } from './folder/dump-ledger.js';
+export { type LedgerLoadOptions, type LoadedLedger, loadLedger } from './folder/load-ledger.js';
 export type {
   ChunkSchema,
   Collect,
@@ -36,6 +38,7 @@ export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { TraceContext } from './job/trace-context.js';
 export type { Trailer } from './job/trailer.js';
+export { validateJobInput } from './job/validate-by-schema.js';
 export type {
   AbortReason,
   CallStatus,
@@ -68,6 +71,7 @@ export {
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerLineError,
   LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
@@ -88,8 +92,10 @@ export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.j
 export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
 export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
+export type { LedgerLine } from './ledger/lines/line-field.js';
 export type {
   FeedView,
+  JobProgress,
   JobView,
   LeaderOverview,
   LeaderTable,

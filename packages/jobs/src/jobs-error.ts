@@ -377,6 +377,19 @@ export class LedgerVersionError extends JobsError {
   }
 }
 
+/** A line of a dump that cannot be loaded: it is no record, or the lines before it do not allow it. */
+export class LedgerLineError extends JobsError {
+  override readonly code = 'ERR_LEDGER_LINE';
+  readonly exitCode = 65;
+  /** Counts from 1. */
+  readonly line: number;
+
+  constructor(line: number, problem: string, options?: ErrorOptions) {
+    super(`line ${line}: ${problem}; mend it, or cut every line of that job`, options);
+    this.line = line;
+  }
+}
+
 /** The journal could not make a batch durable. The leader stops at once and acknowledges nothing more. */
 export class JournalFailedError extends JobsError {
   override readonly code = 'ERR_JOURNAL_FAILED';
@@ -534,6 +547,7 @@ keepClassNames({
   LeaderRefusedError,
   LeaderUnreachableError,
   LedgerCorruptError,
+  LedgerLineError,
   LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,

@@ -13,9 +13,10 @@ const errors = suite('error names');
 /** Prints how many error classes are exported, and those whose name is not that of their export. */
 const PROGRAM = `
   import * as jobs from '@troupe/jobs';
+  import * as threads from '@troupe/threads';
   import * as transport from '@troupe/transport';
   import * as wal from '@troupe/wal';
-  const classes = [jobs, transport, wal].flatMap((all) => Object.entries(all))
+  const classes = [jobs, threads, transport, wal].flatMap((all) => Object.entries(all))
     .filter(([, value]) => typeof value === 'function' && value.prototype instanceof Error);
   const other = classes.filter(([name, { name: shown }]) => name !== shown).map(([name]) => name);
   const { name } = new jobs.ClientClosedError();
@@ -23,7 +24,7 @@ const PROGRAM = `
   process.exit();
 `;
 
-errors('names of errors of jobs, transport and wal survive a minifier', async () => {
+errors('names of errors of jobs, threads, transport and wal survive a minifier', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'troupe-names-'));
   try {
     const outfile = join(folder, 'bundle.mjs');

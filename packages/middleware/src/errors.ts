@@ -1,4 +1,5 @@
 import { TroupeError } from '@troupe/core';
+import { keepClassNames } from '@troupe/core/class-names';
 
 /** Telemetry was required, but no SDK is registered. */
 export class NoTelemetrySdkError extends TroupeError {
@@ -14,3 +15,5 @@ export class NoTelemetrySdkError extends TroupeError {
 
 /** Code of the process warning about an SDK that is registered with another copy of the API package. */
 export const SECOND_TELEMETRY_API = 'ERR_SECOND_TELEMETRY_API';
+
+keepClassNames({ NoTelemetrySdkError });

@@ -46,7 +46,7 @@ export {
   type ListenerUsage,
 } from './listener/listener.js';
 export { SubmitQuota } from './listener/submit-quota.js';
-export { formatAddress, isLocal } from './net/address.js';
+export { formatAddress, formatAddresses, isLocal } from './net/address.js';
 export type { Clock } from './net/clock.js';
 export type {
   Address,

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { suiteProblems } from '../../tidy/test-hygiene.mjs';
+import { checkTests, suiteProblems } from '../../tidy/test-hygiene.mjs';
+import { Tree } from '../../tidy/tree.mjs';
 
 const hygiene = suite('test hygiene');
 const head = `import { suite } from 'uvu';\nconst ring = suite('ring');\nring('holds', () => {});\n`;
@@ -37,6 +38,18 @@ for (const member of ['before', 'after', 'before.each', 'after.each', 'only', 's
 hygiene('the bare test of uvu is found', () => {
   const text = `import { test } from 'uvu';\ntest('x', () => {});\ntest.run();\n`;
   assert.match(problems(text)[0] ?? '', /name the suite/);
+});
+
+hygiene('a test of jobs that starts a process without the check for dead letters is found', () => {
+  const file = 'packages/jobs/test/remote/x.ts';
+  const of = (/** @type {string} */ text) =>
+    checkTests(Tree.of({ [file]: text })).map((finding) => finding.text);
+  assert.equal(of(`import { handle, startLeader } from '../checked-processes.js';\n`), []);
+  assert.equal(of(`import { defineJob } from '@troupe/jobs';\n`), []);
+  assert.match(
+    of(`import {\n  handle,\n  startLeader,\n} from '@troupe/jobs';\n`)[0] ?? '',
+    /imports startLeader/,
+  );
 });
 
 hygiene.run();

@@ -16,14 +16,20 @@ export const MessageSink = defineActor('message sink', {
     object(ctx, _order: Order) {
       ctx.state.seen += 1;
     },
+    laidOut(ctx, _order: Order) {
+      ctx.state.seen += 1;
+    },
     seen: (ctx) => ctx.state.seen,
     echo: (_ctx, n: number) => n,
   },
+  layouts: { laidOut: { id: 'int32', name: 'text:16', paid: 'boolean' } },
 });
 
+export type Kind = 'number' | 'object' | 'laidOut';
+
 interface Load {
-  readonly to: Ref<{ number(n: number): void; object(order: Order): void }>;
-  readonly kind: 'number' | 'object';
+  readonly to: Ref<{ number(n: number): void; object(order: Order): void; laidOut(order: Order): void }>;
+  readonly kind: Kind;
   readonly left: number;
 }
 
@@ -36,7 +42,8 @@ export const MessageSource = defineActor('message source', {
       const count = Math.min(left, BURST);
       for (let i = 0; i < count; i += 1) {
         if (kind === 'number') to.tell.number(i);
-        else to.tell.object({ id: i, name: 'a name', paid: true });
+        else if (kind === 'object') to.tell.object({ id: i, name: 'a name', paid: true });
+        else to.tell.laidOut({ id: i, name: 'a name', paid: true });
       }
       if (left > count) MessageSource.self(ctx).tell.run({ to, kind, left: left - count });
     },

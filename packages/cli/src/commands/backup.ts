@@ -5,7 +5,7 @@ import { copyWal, nodeStorage, type VerifyReport, verifyWal } from '@troupe/wal'
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { isMissing, mustHoldLog, mustNotOverlap } from '../input/check-log-folder.js';
+import { isEmptyFolder, mustHoldLog, mustNotOverlap } from '../input/check-log-folder.js';
 import { ProgressBar } from '../output/progress-bar.js';
 import { readableUntilSignal } from '../signal-interruption.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
@@ -34,7 +34,7 @@ export function addBackup(program: Command, context: CommandContext): void {
 
 async function copy(context: CommandContext, flags: JsonFlag, from: string, to: string): Promise<void> {
   await mustNotOverlap(from, to);
-  const wasThere = await isEmpty(to);
+  const wasThere = await isEmptyFolder(to);
   const readable = readableUntilSignal('copying');
   if (!wasThere) await promisify(nodeStorage(to).mkdir)('.');
   try {
@@ -64,18 +64,4 @@ async function mustVerify(folder: string, storage = nodeStorage(folder)): Promis
   const what =
     first === undefined ? 'it does not open' : `${first.file} at byte ${first.offset}: ${first.reason}`;
   throw new CliError('ERR_CLI_BACKUP', ExitCode.data, `${folder}: damaged, ${what}; use another backup`);
-}
-
-/** False if the folder does not exist. Files in a folder are never overwritten. */
-async function isEmpty(folder: string): Promise<boolean> {
-  const found = await readdir(folder).catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
-  if (found === undefined || found.length === 0) return found !== undefined;
-  throw new CliError(
-    'ERR_CLI_NOT_EMPTY',
-    ExitCode.cannotCreate,
-    `${folder}: not empty; name a folder that does not exist yet`,
-  );
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { Host } from '@troupe/core';
 import { type DashboardServer, type ServeOptions, serveDashboard } from '@troupe/dashboard';
 import {
@@ -7,8 +8,10 @@ import {
   type JobsEvent,
   jobId,
   type LeaderServer,
+  type OpenJournal,
   startLeader,
 } from '@troupe/jobs';
+import { OutboxRelay, postgresJournal } from '@troupe/postgres';
 import {
   type Address,
   type DialerAuth,
@@ -19,6 +22,7 @@ import {
   type ListenerEvent,
   type ListenTls,
 } from '@troupe/transport';
+import type { CodecName } from '@troupe/wal';
 import { type Command, Option } from 'commander';
 import { CliError } from '../cli-error.js';
 import { exitFailureOf } from '../error-exit-code.js';
@@ -27,6 +31,7 @@ import { checkTlsFiles, readableKeyWarning } from '../input/check-tls-files.js';
 import { entryOf, authOf as keyAuthOf, readKeyFile } from '../input/key-file.js';
 import { DEFAULT_PORT, socketPath } from '../input/leader-address.js';
 import { type LeaderConfig, readLeaderConfig } from '../input/leader-config.js';
+import { logFormatOption } from '../input/log-format-option.js';
 import { byteCount, duration, wholeNumber } from '../input/option-parsers.js';
 import { repeatable } from '../input/repeatable-option.js';
 import { loggingHost, silentHost } from '../logging-host.js';
@@ -39,6 +44,9 @@ import { type CommandContext, type JsonFlag, printResult, subcommand } from '../
 import { type HttpFlags, httpOptions, withHttpOptions } from './dashboard.js';
 
 interface Flags extends JsonFlag, HttpFlags {
+  readonly postgres?: string;
+  readonly schema: string;
+  readonly outbox?: string;
   readonly http?: number;
   readonly httpKey?: string;
   readonly port: number;
@@ -61,6 +69,7 @@ interface Flags extends JsonFlag, HttpFlags {
   readonly compress?: 'gzip' | 'brotli';
   readonly verbose?: boolean;
   readonly allowNetworkFs?: boolean;
+  readonly logFormat?: CodecName;
 }
 
 export function addLeader(program: Command, context: CommandContext): void {
@@ -72,11 +81,17 @@ export function addLeader(program: Command, context: CommandContext): void {
   );
   withHttpOptions(command)
     .option('--http <port>', 'serve jobs over HTTP too, on this port; 7420 is usual', wholeNumber(0, 65_535))
-    .option('--http-key <file>', 'key file by which the HTTP side is a client of this leader')
+    .option('--http-key <file>', 'key file by which the HTTP side and the outbox are clients of this leader')
     .option('-p, --port <n>', 'port; 0 picks a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--socket <path>', 'listen on a Unix socket instead', socketPath)
     .requiredOption('-d, --dir <folder>', 'folder of the log; made if it is not there', './state')
+    .option(
+      '--postgres <url>',
+      'keep the log in PostgreSQL instead; follows as a standby while another leads',
+    )
+    .option('--schema <name>', 'schema of its tables there', 'troupe')
+    .option('--outbox <url>', 'take jobs that transactions of this database have submitted')
     .option('-c, --config <file>', 'JSON with options of startLeader; flags win over it')
     .option('-k, --key <file>', 'a key file peers may prove; may be given several times', repeatable)
     .option('--tls-cert <file>', 'certificate')
@@ -110,6 +125,7 @@ export function addLeader(program: Command, context: CommandContext): void {
         'brotli',
       ]),
     )
+    .addOption(logFormatOption())
     .option('--allow-network-fs', 'use a folder on a network file system all the same')
     .option('-v, --verbose', 'print connections, refusals and the tree of actors')
     .action((flags: Flags, command: Command) => {
@@ -145,7 +161,11 @@ function startOptionsOf(
     times: { ...config.times, resumeGraceMs },
     ...(flags.insecure === undefined ? {} : { insecure: flags.insecure }),
     ...(flags.compress === undefined ? {} : { compress: flags.compress }),
-    ...(flags.allowNetworkFs === true ? { wal: { ...config.wal, allowNetworkFs: true } } : {}),
+    wal: {
+      ...config.wal,
+      ...(flags.allowNetworkFs === true ? { allowNetworkFs: true } : {}),
+      ...(flags.logFormat === undefined ? {} : { codec: flags.logFormat }),
+    },
   };
 }
 
@@ -177,18 +197,29 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
   const address = formatAddress(leader.address);
   // Before `ready` is printed: a signal after that line ends the process in order.
   const signalled = untilSignal();
-  printResult(context, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
-    `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
-  ]);
+  printResult(
+    context,
+    flags,
+    { kind: 'ready', address, ...(flags.postgres === undefined ? { dir: flags.dir } : {}), counts },
+    [
+      `leader ready on ${address}, ${placeOf(flags)}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
+    ],
+  );
   printTree(terminal, flags, leader);
   const gateway = await openGateway(context, flags, leader, http);
+  const relay = await openRelay(context, flags, leader);
   onReload(() => void reload(context, flags, leader));
   const signal = await signalled;
   printTree(terminal, flags, leader);
   if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
+  await relay?.close();
   await gateway?.close();
   await leader.close({ withinMs: flags.drainWithin });
   printResult(context, flags, { kind: 'stopped' }, ['leader stopped']);
+}
+
+function placeOf({ dir, postgres, schema }: Flags): string {
+  return postgres === undefined ? `folder ${dir}` : `schema ${schema} of PostgreSQL`;
 }
 
 /** The HTTP side of a leader. It is a client of it, with a key of its own where the leader has keys. */
@@ -219,6 +250,28 @@ class LeaderGateway {
     await this.server.close();
     this.client.close();
   }
+}
+
+/** Jobs of the outbox come to the leader through a client of its own. */
+async function openRelay(
+  { terminal }: CommandContext,
+  flags: Flags,
+  leader: LeaderServer,
+): Promise<{ close(): Promise<void> } | undefined> {
+  const url = flags.outbox ?? flags.postgres;
+  if (url === undefined) return undefined;
+  const { schema, httpKey } = flags;
+  const auth = httpKey === undefined ? {} : { auth: keyAuthOf(httpKey) };
+  const client = await connectClient({ address: leader.address, name: 'outbox', host: silentHost, ...auth });
+  const onRefused = ({ key, exec }: { key: string; exec: string }, error: Error): void =>
+    terminal.err(escapeControlCharacters(`leader: outbox row ${key} of ${exec}: ${error.message}`));
+  const relay = await OutboxRelay.start({ url, schema, client, onRefused });
+  return {
+    async close() {
+      await relay.close();
+      client.close();
+    },
+  };
 }
 
 type GatewayOptions = Omit<ServeOptions, 'client'> & { readonly auth?: DialerAuth | undefined };
@@ -289,10 +342,11 @@ function open(
   const { terminal } = context;
   const tls = tlsOf(flags, terminal);
   const auth = authOf(flags);
+  const journal = postgresOf(context, flags, start);
   return startLeader({
     ...start,
     host,
-    dir: flags.dir,
+    ...(journal === undefined ? { dir: flags.dir } : { journal }),
     ...(auth === undefined ? {} : { auth }),
     ...(tls === undefined ? {} : { tls }),
     ...(flags.verbose === true ? { observe: (event) => printJobEvent(terminal, event, idOf) } : {}),
@@ -303,6 +357,28 @@ function open(
     },
     // Nothing is acknowledged before it is durable, so ending the process loses nothing.
     onFatal: (error) => process.exit(printCrash(terminal, 'leader', error)),
+  });
+}
+
+/** The journal of `--postgres`. The leader listens only when it leads. */
+function postgresOf(
+  context: CommandContext,
+  flags: Flags,
+  { address }: StartOptions,
+): OpenJournal | undefined {
+  const { postgres: url, schema } = flags;
+  if (url === undefined) return undefined;
+  const where = address === undefined ? 'leader' : formatAddress(address);
+  return postgresJournal({
+    url,
+    schema,
+    leader: `${hostname()}:${process.pid}`,
+    addresses: [where],
+    standby: true,
+    onStandby: ({ leader, addresses }) =>
+      printResult(context, flags, { kind: 'standby', leader, addresses }, [
+        `leader standing by for ${leader} at ${addresses}`,
+      ]),
   });
 }
 

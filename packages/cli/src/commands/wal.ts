@@ -1,18 +1,20 @@
-import { decodeRecords, LEDGER_FORMAT, payloadText } from '@troupe/jobs';
-import { type DumpedEntry, dumpWal, type RepairReport, repairWal, verifyWal } from '@troupe/wal';
+import { type DumpedDamage, dumpLedger, LEDGER_FORMAT, type LedgerLine } from '@troupe/jobs';
+import { type RepairReport, repairWal, verifyWal } from '@troupe/wal';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { mustHoldLog } from '../input/check-log-folder.js';
 import { wholeNumber } from '../input/option-parsers.js';
+import { withoutPayloads } from '../output/line-without-payloads.js';
 import { ProgressBar } from '../output/progress-bar.js';
 import { progressStorage } from '../output/progress-storage.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
+import { addWalLoad } from './wal-load.js';
 
 interface DumpFlags extends JsonFlag {
   readonly from?: number;
   readonly to?: number;
-  readonly payloads?: boolean;
+  readonly payloads: boolean;
 }
 
 const LSN_MAX = Number.MAX_SAFE_INTEGER;
@@ -22,13 +24,17 @@ export function addWal(program: Command, context: CommandContext): void {
   subcommand(
     wal,
     'dump <folder>',
-    'print the records of a log as JSON Lines',
-    'troupe wal dump ./state --from 100 --to 120',
+    "print the records of a leader's log as JSON Lines",
+    'troupe wal dump ./state > records.jsonl',
   )
     .option('--from <lsn>', 'first entry', wholeNumber(1, LSN_MAX))
     .option('--to <lsn>', 'last entry', wholeNumber(1, LSN_MAX))
-    .option('--payloads', 'print payloads and results, not only their size')
+    .option(
+      '--no-payloads',
+      'print the size of payloads and results in their place; such lines cannot be loaded',
+    )
     .action((folder: string, flags: DumpFlags) => dump(context, folder, flags));
+  addWalLoad(wal, context);
   subcommand(
     wal,
     'verify <folder>',
@@ -89,29 +95,16 @@ async function dump(context: CommandContext, folder: string, flags: DumpFlags): 
   };
   // Records on a terminal show the progress themselves.
   const log = terminal.showsResults === true ? folder : await progressStorage(folder, { bar, times: 1 });
-  await dumpWal(
+  await dumpLedger(
     log,
-    (entry) => {
-      for (const line of linesOf(entry, flags.payloads === true)) terminal.out(line);
-      if (entry.kind === 'damage') context.exitCode = ExitCode.data;
+    (line) => {
+      terminal.out(JSON.stringify(flags.payloads ? line : withoutPayloads(line)));
+      if (isDamage(line)) context.exitCode = ExitCode.data;
     },
     range,
   ).finally(() => bar.end());
 }
 
-function linesOf(entry: DumpedEntry, withPayloads: boolean): string[] {
-  if (entry.kind === 'damage' || entry.base64 === undefined) return [JSON.stringify(entry)];
-  const lines: string[] = [];
-  decodeRecords(Buffer.from(entry.base64, 'base64'), (record) =>
-    lines.push(
-      JSON.stringify({ lsn: entry.lsn, ...record }, (key, value: unknown) => shown(key, value, withPayloads)),
-    ),
-  );
-  return lines;
-}
-
-function shown(key: string, value: unknown, withPayloads: boolean): unknown {
-  if (key !== 'payload' && key !== 'result') return value;
-  if (typeof value !== 'string' && !(value instanceof Uint8Array)) return value;
-  return withPayloads ? payloadText(value) : `${value.length} bytes`;
+function isDamage(line: LedgerLine | DumpedDamage): line is DumpedDamage {
+  return 'kind' in line;
 }

@@ -16,6 +16,20 @@ export async function mustHoldLog(folder: string): Promise<void> {
   );
 }
 
+/** False if the folder does not exist. Files in a folder are never overwritten. */
+export async function isEmptyFolder(folder: string): Promise<boolean> {
+  const found = await readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  if (found === undefined || found.length === 0) return found !== undefined;
+  throw new CliError(
+    'ERR_CLI_NOT_EMPTY',
+    ExitCode.cannotCreate,
+    `${folder}: not empty; name a folder that does not exist yet`,
+  );
+}
+
 /** A copy inside its own source would be copied too. */
 export async function mustNotOverlap(folder: string, target: string): Promise<void> {
   const [one, other] = [await realpath(folder), await realOf(target)];
@@ -39,7 +53,7 @@ async function realOf(folder: string): Promise<string> {
 }
 
 /** No such folder, or a file in the place of one of its parents. */
-export function isMissing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ENOENT' || code === 'ENOTDIR';
 }

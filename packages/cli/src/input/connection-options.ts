@@ -8,7 +8,7 @@ import { silentHost } from '../logging-host.js';
 import type { JsonFlag } from '../subcommand.js';
 import { checkTlsFiles } from './check-tls-files.js';
 import { authOf } from './key-file.js';
-import { DEFAULT_PORT, parseAddress } from './leader-address.js';
+import { DEFAULT_PORT, parseAddresses } from './leader-address.js';
 import { duration, TIMER_MS_MAX } from './option-parsers.js';
 
 /** Flags of every command that connects to a leader. */
@@ -36,7 +36,10 @@ export interface RequestFlags extends LeaderFlags, JsonFlag {
 export function withLeaderOptions(command: Command): Command {
   return withConnectionOptions(
     command.addOption(
-      new Option('-l, --leader <address>', 'where the leader listens: host:port or unix:/path')
+      new Option(
+        '-l, --leader <address>',
+        'where the leader listens: host:port or unix:/path; several with commas',
+      )
         .env('TROUPE_LEADER')
         .default(`127.0.0.1:${DEFAULT_PORT}`),
     ),
@@ -77,7 +80,7 @@ export function dialOptions(flags: ConnectionFlags & { readonly leader: string }
   const tls = tlsOf(flags);
   const auth = proofOf(flags);
   return {
-    address: parseAddress(flags.leader),
+    address: parseAddresses(flags.leader),
     host: silentHost,
     withinMs: flags.connectWithin,
     ...(auth === undefined ? {} : { auth }),

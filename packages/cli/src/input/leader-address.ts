@@ -4,6 +4,11 @@ import { ExitCode } from '../exit-code.js';
 
 export const DEFAULT_PORT = 7419;
 
+/** One address, or several separated by commas. */
+export function parseAddresses(text: string): Address | Address[] {
+  return text.includes(',') ? text.split(',').map(parseAddress) : parseAddress(text);
+}
+
 /** `host:port`, `host`, `:port`, a bare port, or `unix:/path`. */
 export function parseAddress(text: string): Address {
   if (text.startsWith('unix:')) return { path: socketPath(text.slice('unix:'.length)) };

@@ -38,14 +38,20 @@ export async function* jsonOfText(file: string): AsyncGenerator<Uint8Array> {
 
 /** One payload a line. */
 export async function* readPayloadLines(flags: PayloadFlags): AsyncGenerator<unknown> {
-  const { stream, where } = streamOf(flags.file);
+  const where = nameOf(flags.file);
   let number = 0;
-  const input = Readable.from(textOf(stream, where));
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of readLines(flags.file)) {
     number += 1;
     if (line === '') continue;
     yield flags.text === true ? line : parse(line, `${where}, line ${number}`);
   }
+}
+
+/** The lines of a file or of standard input. */
+export async function* readLines(file: string | undefined): AsyncGenerator<string> {
+  const { stream, where } = streamOf(file);
+  const input = Readable.from(textOf(stream, where));
+  yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
 }
 
 async function source(
@@ -89,9 +95,12 @@ async function* textOf(stream: Readable, where: string): AsyncGenerator<string> 
 }
 
 function streamOf(file: string | undefined): { stream: Readable; where: string } {
-  return file === undefined || file === '-'
-    ? { stream: process.stdin, where: 'standard input' }
-    : { stream: createReadStream(file), where: file };
+  const isStandard = file === undefined || file === '-';
+  return { stream: isStandard ? process.stdin : createReadStream(file), where: nameOf(file) };
+}
+
+function nameOf(file: string | undefined): string {
+  return file === undefined || file === '-' ? 'standard input' : file;
 }
 
 function parse(text: string, where: string): unknown {

@@ -1,4 +1,5 @@
-import { type Address, type DialerEvent, formatAddress, formatCloseReason } from '@troupe/transport';
+import type { DialOptions } from '@troupe/jobs';
+import { type DialerEvent, formatAddresses, formatCloseReason } from '@troupe/transport';
 import type { Terminal } from './terminal.js';
 
 /** Prints, once per outage, that the leader cannot be reached and that the command waits for it. */
@@ -8,9 +9,9 @@ export class ConnectionNotices {
   private isPrinted = false;
   private wasConnected = false;
 
-  constructor(terminal: Terminal, address: Address) {
+  constructor(terminal: Terminal, address: DialOptions['address']) {
     this.terminal = terminal;
-    this.address = formatAddress(address);
+    this.address = formatAddresses(address);
   }
 
   /** The first session is there. */

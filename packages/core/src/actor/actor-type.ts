@@ -8,7 +8,7 @@ import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
 import { IDLE, SLOW_PATH } from '../mailbox/status-word.js';
 import type { Pipeline } from '../middleware/pipeline.js';
 import type { ActorCell } from './actor-cell.js';
-import type { RuntimeParts } from './runtime-parts.js';
+import type { RemotePlaces, RuntimeParts } from './runtime-parts.js';
 
 const THROUGHPUT_DEFAULT = 300;
 /** Messages in a turn of a type whose speed is not known yet. */
@@ -63,7 +63,8 @@ export class ActorType implements MailboxSettings {
     const spec = definition['~spec'];
     const names = definition['~handlerNames'];
     this.runtime = runtime;
-    this.delivery = runtime.delivery;
+    const isProxy = definition['~represents'] !== undefined;
+    this.delivery = isProxy ? (runtime.remote as RemotePlaces).delivery : runtime.delivery;
     this.definition = definition;
     this.pathName = legalNameOf(definition.name);
     this.spec = spec;

@@ -93,6 +93,8 @@ export interface ActorTree {
 
 /** Actors on other threads, as the spawner and the cells use them. */
 export interface RemotePlaces {
+  /** Delivers to proxies. */
+  readonly delivery: Delivery<ActorCell>;
   /** In front of the ids of this thread's actors. */
   readonly idPrefix: string;
   /** Definition and options of the proxy of an actor that is to run elsewhere; undefined for one here. */

@@ -5,6 +5,7 @@ import type { ActorRef, AnyRef, RefClass } from '../ref/actor-ref.js';
 import type { RemoteDefinition } from '../remote/threads.js';
 import type { StopReason } from '../runtime-event.js';
 import type { ActorContext } from './actor-context.js';
+import type { FieldForm } from './fixed-layout.js';
 import type { SupervisionPolicy } from './supervision-policy.js';
 
 /** Handlers by name, as seen from outside: payload and result. */
@@ -101,7 +102,13 @@ export interface ActorSpec<
   // The intersection gives the handlers in it their context type, and the names to `become`; P alone is its
   // empty default until it is inferred.
   readonly phases?: (P & PhasesFor<S, Phase>) | undefined;
+  /** Fixed layouts of payloads, for messages to other threads. Default: payloads are cloned. */
+  readonly layouts?: LooseLayouts | undefined;
 }
+
+/** Layouts by the names of handlers. */
+export type LooseLayouts = Readonly<Record<string, FieldForm | Readonly<Record<string, FieldForm>>>>;
+export type NoLayouts = Readonly<Record<never, never>>;
 
 /** The hooks of a phase, beside its handlers. They are no messages. */
 export const PHASE_HOOKS: readonly string[] = ['enter', 'exit'] satisfies (keyof PhaseHooks<unknown>)[];

@@ -17,6 +17,7 @@ import {
   wholeNumber,
 } from '../option-check.js';
 import type { AnyDefinition, LooseSpec } from './actor-definition.js';
+import { layoutFields } from './fixed-layout.js';
 import { supervisionPolicy } from './supervision-policy.js';
 
 const DEFINITION_RULES = {
@@ -37,6 +38,7 @@ const DEFINITION_RULES = {
   stashMax: wholeNumber(1),
   retryable: array,
   middleware: middlewareList,
+  layouts: object,
   module: rule('the address of a module, import.meta.url', (value) => typeof value === 'string'),
 };
 
@@ -50,6 +52,10 @@ export function checkDefinition(actor: unknown, spec: LooseSpec): void {
   for (const [handler, level] of Object.entries(spec.mailbox?.levels ?? {})) {
     checkHandlerExists(spec, `${actor}.mailbox.levels.${handler}`, handler, level);
     checkOption(`${actor}.mailbox.levels.${handler}`, level, oneOf(LEVELS));
+  }
+  for (const [handler, layout] of Object.entries(spec.layouts ?? {})) {
+    checkHandlerExists(spec, `${actor}.layouts.${handler}`, handler, layout);
+    layoutFields(layout, `${actor}.layouts.${handler}`);
   }
   for (const handler of spec.retryable ?? [])
     checkHandlerExists(spec, `${actor}.retryable`, handler, handler);

@@ -9,15 +9,17 @@ import {
   type AnyDefinition,
   type HandlerMap,
   type HandlersFor,
+  type LooseLayouts,
   type LooseSpec,
   type MakeState,
+  type NoLayouts,
   type NoPhases,
   PHASE_HOOKS,
   type WithPhases,
 } from './actor-definition.js';
 import { checkDefinition } from './check-definition.js';
 import { moduleOf } from './definition-module.js';
-import type { CheckedHandlers, CheckedPhases } from './handler-type-checks.js';
+import type { CheckedHandlers, CheckedPhases, LaidOutHandlers } from './handler-type-checks.js';
 import type {
   Actor,
   NameIfComplete,
@@ -33,12 +35,16 @@ import type {
  * handlers, and a ref has exactly these methods.
  */
 export function defineActor<
-  const H extends HandlersFor<S, Phase> & CheckedHandlers<H>,
+  const H extends HandlersFor<S, Phase> & CheckedHandlers<H> & LaidOutHandlers<H, L>,
   S = undefined,
   A = void,
   const P extends Readonly<Record<string, HandlersFor<S, Phase>>> & CheckedPhases<P> = NoPhases,
   Phase extends string = never,
->(name: string, spec: ActorSpec<S, A, H, P, Phase>): ActorDefinition<WithPhases<H, P>, S, A> {
+  const L extends LooseLayouts = NoLayouts,
+>(
+  name: string,
+  spec: ActorSpec<S, A, H, P, Phase> & { readonly layouts?: L | undefined },
+): ActorDefinition<WithPhases<H, P>, S, A> {
   return makeDefinition(name, spec) as unknown as ActorDefinition<WithPhases<H, P>, S, A>;
 }
 

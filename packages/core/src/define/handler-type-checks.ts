@@ -1,4 +1,5 @@
 import type { PhaseHooks } from './actor-definition.js';
+import type { FixedLayout } from './fixed-layout.js';
 
 /** The parameters of a handler after its context. */
 type Payloads<F> = F extends (ctx: never, ...payload: infer P) => unknown ? P : never;
@@ -31,3 +32,18 @@ type CheckedPhaseHooks<H> = {
     ? never
     : K]: 'a hook of a phase has no payload: (ctx) => …';
 };
+
+/** A constraint of handlers with layouts: each has the payload that its layout has. */
+export type LaidOutHandlers<H, L> = {
+  readonly [K in keyof H & keyof L as IsLayout<L[K], H[K]> extends true
+    ? never
+    : K]: 'its layout is not that of its payload';
+};
+
+type IsLayout<Layout, F> = F extends (ctx: never, payload: infer Payload) => unknown
+  ? Layout extends FixedLayout<Payload>
+    ? [keyof Layout] extends [keyof FixedLayout<Payload>]
+      ? true
+      : false
+    : false
+  : false;

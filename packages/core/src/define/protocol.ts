@@ -2,6 +2,7 @@ import type { LaterReply } from '../message/later-reply.js';
 import type { RefOf } from '../ref/actor-ref.js';
 import type { ActorContext } from './actor-context.js';
 import type { ActorDefinition, ActorHooks, ActorSettings, PhaseHooks } from './actor-definition.js';
+import type { FixedLayout } from './fixed-layout.js';
 
 /** A protocol: an interface whose methods are messages, with at most one payload each. */
 export type ProtocolRule<P> = { readonly [K in keyof P]: (payload: never) => unknown };
@@ -75,6 +76,13 @@ export type NameIfComplete<P, H, Phases> = [Exclude<keyof P, keyof H | KeysInPha
   ? string
   : `no handler for ${Extract<Exclude<keyof P, keyof H | KeysInPhases<Phases>>, string>}`;
 
+/** Layouts by the names of messages; each has the type of its payload. */
+export type ProtocolLayouts<P> = {
+  readonly [K in keyof P]?: P[K] extends (payload: infer Payload) => unknown
+    ? FixedLayout<Payload> | undefined
+    : undefined;
+};
+
 /** A specification by a protocol: payloads, replies and `ctx.self` have its types. */
 export interface ProtocolSpec<P extends ProtocolRule<P>, S, A, H, Phases, Phase extends string>
   extends ActorHooks<S, Phase, Ref<P>>,
@@ -83,4 +91,6 @@ export interface ProtocolSpec<P extends ProtocolRule<P>, S, A, H, Phases, Phase 
   /** Every message of the protocol, except those that only phases handle. */
   readonly handlers: H;
   readonly phases?: (Phases & { readonly [Name in Phase]: PhaseOfProtocol<P, S, Phase> }) | undefined;
+  /** Fixed layouts of payloads, for messages to other threads. Default: payloads are cloned. */
+  readonly layouts?: ProtocolLayouts<P> | undefined;
 }

@@ -2,6 +2,7 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import { STOP_WITHIN_MS_DEFAULT } from '../actor/actor-type.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import { makeDefinition } from '../define/define-actor.js';
+import { layoutFields } from '../define/fixed-layout.js';
 import type { PlacedRoute, Route } from './route.js';
 import type { RemoteDefinition } from './threads.js';
 
@@ -62,5 +63,15 @@ export function remoteOf(definition: AnyDefinition): RemoteDefinition {
     handlers: of['~handlerNames'],
     capacity: mailbox?.capacity,
     overflow: mailbox?.overflow,
+    layouts: layoutsOf(of),
   };
+}
+
+function layoutsOf(definition: AnyDefinition): RemoteDefinition['layouts'] {
+  const layouts = definition['~spec'].layouts as Readonly<Record<string, unknown>> | undefined;
+  if (layouts === undefined) return undefined;
+  return definition['~handlerNames'].map((name) => {
+    const layout = layouts[name];
+    return layout === undefined ? undefined : layoutFields(layout, name);
+  });
 }

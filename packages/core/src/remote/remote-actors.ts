@@ -9,6 +9,7 @@ import { CellRef } from '../ref/cell-ref.js';
 import { RouterBase } from '../routing/router-class.js';
 import type { StopReason } from '../runtime-event.js';
 import { ProxyDefinitions, remoteOf } from './proxy-definitions.js';
+import { ProxyDelivery } from './proxy-delivery.js';
 import { RemoteAsks } from './remote-asks.js';
 import { RemoteEvents } from './remote-events.js';
 import { RemoteNames } from './remote-names.js';
@@ -55,6 +56,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   readonly runtime: RuntimeParts;
   readonly threads: Threads;
   readonly asks: RemoteAsks;
+  readonly delivery: ProxyDelivery;
   forwarded = 0;
   readonly idPrefix: string;
   /** Messages that a thread took along when it ended. */
@@ -73,7 +75,9 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   private readonly backlogs = new Map<CellRef, Backlog>();
 
   constructor(runtime: RuntimeParts, threads: SystemThreads, settings: ThreadSettings) {
+    const { ready, deadLetters, sendHooks, recorder } = runtime;
     this.runtime = runtime;
+    this.delivery = new ProxyDelivery(ready, deadLetters, sendHooks, recorder);
     this.threads = threads.open(this, settings);
     this.idPrefix = this.threads.self === 0 ? '' : `${this.threads.self}:`;
     this.asks = new RemoteAsks(runtime, this.threads, this);
@@ -191,8 +195,9 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   private importProxy(ref: RemoteRef): ActorCell {
     const { thread, slot, generation, runsOn, path } = ref;
     const address = { thread, slot, generation };
-    const route = new ImportedRoute(this, ref.definition, runsOn, address, path);
-    const cell = this.runtime.spawner.spawnProxy(this.definitions.importedOf(ref.definition), route);
+    const definition = this.definitions.importedOf(ref.definition);
+    const route = new ImportedRoute(this, definition['~represents'] ?? ref.definition, runsOn, address, path);
+    const cell = this.runtime.spawner.spawnProxy(definition, route);
     if (thread === this.threads.self) {
       route.ended(cell.ref, 'stopped');
       return cell;
@@ -505,6 +510,10 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   get waiting(): number {
     const { ready, stashes } = this.runtime;
     return ready.queued + ready.inlineMessages + stashes.held + this.keptBack;
+  }
+
+  get isBusy(): boolean {
+    return this.runtime.ready.awake;
   }
 
   report(message: string, fields: Readonly<Record<string, unknown>>): void {

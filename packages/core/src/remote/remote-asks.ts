@@ -78,7 +78,9 @@ export class RemoteAsks {
     const inner = owner instanceof Cancellation ? undefined : owner;
     const ask = new ForwardedAsk(envelope, route.runsOn, number, inner, this.givenUp);
     const terms = { number, leftMs: this.leftTo(envelope), chain: this.chainOf(envelope) };
-    const hasRoom = this.threads.ask(route.runsOn, route.address, envelope.handler, envelope.payload, terms);
+    const { handler, payload } = envelope;
+    const layout = route.layouts?.[handler];
+    const hasRoom = this.threads.ask(route.runsOn, route.address, handler, payload, terms, layout);
     this.open.set(number, ask);
     if (owner instanceof Cancellation) owner.add(ask);
     else envelope.owner = ask;

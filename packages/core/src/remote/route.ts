@@ -31,6 +31,7 @@ export interface RouteParts {
 /** The way from a proxy to its actor: the state of the proxy. */
 export abstract class Route {
   readonly definition: RemoteDefinition;
+  readonly layouts: RemoteDefinition['layouts'];
   /** The thread on which the actor runs. */
   readonly runsOn: number;
   /** Settles the end or the rest that the proxy waits for. */
@@ -41,6 +42,7 @@ export abstract class Route {
   constructor(parts: RouteParts, definition: RemoteDefinition, runsOn: number) {
     this.parts = parts;
     this.definition = definition;
+    this.layouts = definition.layouts;
     this.runsOn = runsOn;
   }
 
@@ -54,20 +56,29 @@ export abstract class Route {
     const { parts } = this;
     const { envelope } = parts.runtime.invoker;
     parts.forwarded += 1;
+    if (envelope?.resolve === undefined) return this.writeMessage(cell, handler, payload, envelope);
+    this.writeAsk(cell, envelope);
+    return parts.asks.later;
+  }
+
+  /** Writes a message for the actor to its thread. */
+  writeMessage(cell: ActorCell, handler: number, payload: unknown, envelope?: Envelope): void {
+    const { runsOn, parts } = this;
     try {
-      if (envelope?.resolve !== undefined) return this.forwardAsk(cell, envelope);
-      if (this.runsOn === parts.threads.self) parts.toldHere(this, handler, payload);
-      else if (!parts.threads.tell(this.runsOn, this.address, handler, payload)) this.waitForRoom(cell);
+      if (runsOn === parts.threads.self) parts.toldHere(this, handler, payload);
+      else if (!parts.threads.tell(runsOn, this.address, handler, payload, this.layouts?.[handler]))
+        this.waitForRoom(cell);
     } catch (thrown) {
       this.undelivered(cell, handler, payload, envelope, toError(thrown));
     }
-    return undefined;
   }
 
-  private forwardAsk(cell: ActorCell, envelope: Envelope): object {
-    const { asks } = this.parts;
-    if (!asks.forward(this, envelope)) this.waitForRoom(cell);
-    return asks.later;
+  writeAsk(cell: ActorCell, envelope: Envelope): void {
+    try {
+      if (!this.parts.asks.forward(this, envelope)) this.waitForRoom(cell);
+    } catch (thrown) {
+      this.undelivered(cell, envelope.handler, envelope.payload, envelope, toError(thrown));
+    }
   }
 
   private waitForRoom(cell: ActorCell): void {

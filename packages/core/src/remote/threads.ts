@@ -1,4 +1,5 @@
 import type { AnyDefinition } from '../define/actor-definition.js';
+import type { LayoutFields } from '../define/fixed-layout.js';
 import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
 import type { AnyRef } from '../ref/actor-ref.js';
 import type { RuntimeEvent, StopReason } from '../runtime-event.js';
@@ -18,6 +19,8 @@ export interface RemoteDefinition {
   readonly handlers: readonly string[];
   readonly capacity: number | undefined;
   readonly overflow: OverflowPolicy | undefined;
+  /** By the number of the handler; undefined where no handler has one. */
+  readonly layouts: readonly (LayoutFields | undefined)[] | undefined;
 }
 
 /** A ref on its way to another thread. */
@@ -107,10 +110,23 @@ export interface Threads {
   checkPlaceable(definition: RemoteDefinition): void;
   /**
    * Writes a message. False when this was the last for which there is room: `roomAgain` follows. Throws when
-   * the payload cannot be cloned.
+   * the payload cannot be cloned, or does not fit its layout.
    */
-  tell(thread: number, at: ActorAddress, handler: number, payload: unknown): boolean;
-  ask(thread: number, at: ActorAddress, handler: number, payload: unknown, ask: RemoteAsk): boolean;
+  tell(
+    thread: number,
+    at: ActorAddress,
+    handler: number,
+    payload: unknown,
+    layout: LayoutFields | undefined,
+  ): boolean;
+  ask(
+    thread: number,
+    at: ActorAddress,
+    handler: number,
+    payload: unknown,
+    ask: RemoteAsk,
+    layout: LayoutFields | undefined,
+  ): boolean;
   /** Throws when the value cannot be cloned. */
   reply(thread: number, ask: number, value: unknown): void;
   refuse(thread: number, ask: number, reason: unknown): void;
@@ -138,6 +154,8 @@ export interface ThreadReceiver {
   threadEnded(thread: number, error: Error, unread: readonly UnreadMessage[], lost: number): void;
   /** Messages that wait in mailboxes of this thread. */
   readonly waiting: number;
+  /** Actors of this thread are ready to run. */
+  readonly isBusy: boolean;
   isRef(value: object): boolean;
   exportRef(ref: AnyRef): RemoteRef;
   importRef(ref: RemoteRef): AnyRef;

@@ -65,10 +65,12 @@ export abstract class ByteReader {
     return value;
   }
 
-  /** Passes over bytes without reading them. */
-  skip(bytes: number): void {
+  /** The next bytes, as they lie in the buffer. */
+  view(bytes: number): Uint8Array {
     this.need(bytes);
+    const from = this.at;
     this.at += bytes;
+    return this.buffer.subarray(from, this.at);
   }
 
   double(): number {

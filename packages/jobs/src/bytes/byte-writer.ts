@@ -65,6 +65,13 @@ export class ByteWriter {
     this.at += this.buffer.write(value, this.at, bytes, 'utf8');
   }
 
+  /** A text without its length. */
+  textAlone(value: string): void {
+    const bytes = Buffer.byteLength(value);
+    this.room(bytes);
+    this.at += this.buffer.write(value, this.at, bytes, 'utf8');
+  }
+
   /**
    * Short ASCII, mostly names: cheaper by hand than with two calls into the runtime. False if it is not
    * ASCII.

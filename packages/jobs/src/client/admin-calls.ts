@@ -36,6 +36,11 @@ export class AdminCalls {
     return answer.kind === 'job' ? answer.view : undefined;
   }
 
+  async findKey(exec: string, key: string, wait: WaitOptions): Promise<JobView | undefined> {
+    const { answer } = await this.call({ kind: 'find-key', exec, key }, wait);
+    return answer.kind === 'job' ? answer.view : undefined;
+  }
+
   async overview(wait: WaitOptions): Promise<LeaderOverview> {
     const { answer } = await this.call({ kind: 'overview' }, wait);
     if (answer.kind === 'forbidden') throw new ForbiddenError('overview', answer.needed);

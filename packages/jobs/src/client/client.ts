@@ -160,6 +160,7 @@ export class Client implements JobOperations, AsyncDisposable {
       item.trace = trace;
       items.push(item);
     }
+    this.encoder.mustFitRecord(items);
     return items;
   }
 
@@ -281,6 +282,20 @@ export class Client implements JobOperations, AsyncDisposable {
     return new JobHandle(this, job, parseJobId(this.table.tag, id), undefined);
   }
 
+  /**
+   * A handle on the job of an idempotency key, within the key window of the leader. Undefined: there is no
+   * such job, or not yet.
+   */
+  async openByKey<D extends JobDefinition>(
+    job: D,
+    key: string,
+    options: WaitOptions = {},
+  ): Promise<JobHandle<D> | undefined> {
+    checkOptions('openByKey', options, WAIT_OPTIONS);
+    const view = await this.admin.findKey(job.exec, key, options);
+    return view === undefined ? undefined : new JobHandle(this, job, view.job, undefined);
+  }
+
   /** For {@link JobHandle}: the durability of receipts. */
   get level(): DurabilityLevel {
     return this.table.level;
@@ -389,12 +404,15 @@ export class Client implements JobOperations, AsyncDisposable {
   }
 }
 
-/** A client that submits a job to be fed has its feed open, so that its grace does not begin. */
+/**
+ * A client that submits a job to be fed has its feed open, so that its grace does not begin. `job` is not
+ * checked yet.
+ */
 function opensFeed(
-  { feed }: JobDefinition,
+  job: JobDefinition | undefined,
   { streaming = false }: SubmitOptions,
 ): { readonly opensFeed: boolean } {
-  return { opensFeed: feed !== undefined && streaming !== false };
+  return { opensFeed: job?.feed !== undefined && streaming !== false };
 }
 
 const RECEIPT_ONLY = { wantsOutcome: false };

@@ -1,13 +1,14 @@
 // Hot path: `encode` runs once per job.
 import { checkOption, describe, number, rule, text } from '@troupe/core/option-check';
 import { isDefinition, type JobDefinition } from '../job/define-job.js';
-import { type JobPolicy, POLICY_CHECKS, type StreamingMode } from '../job/job-policy.js';
+import { type JobPolicy, POLICY_CHECKS, RECORD_BYTES_MAX, type StreamingMode } from '../job/job-policy.js';
 import { type Payload, payloadOfValue } from '../job/payload.js';
 import { DEFAULT_STREAM, type StreamPolicy } from '../job/stream-policy.js';
 import { type TraceContext, traceContextRule } from '../job/trace-context.js';
 import { validateBySchema } from '../job/validate-by-schema.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import { checkOptions, type Defaulted, definitionError, withDefaults, YEAR_MS } from '../option-check.js';
+import { submitBytes } from '../protocol/submit-bytes.js';
 import type { JobDefine } from './machine/client-machine.js';
 import type { ItemDraft } from './machine/submit-draft.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
@@ -110,6 +111,14 @@ export class SubmitPreparer {
     draft.payload = encodeInput(job, input);
     this.mustFit(draft.payload);
     draft.delayMs = options.runAfterMs ?? 0;
+  }
+
+  /** A larger batch fits into no record, and into no message to a leader. */
+  mustFitRecord(items: readonly ItemDraft[]): void {
+    const bytes = items.reduce((sum, item) => sum + submitBytes(item), 0);
+    if (bytes <= RECORD_BYTES_MAX) return;
+    const problem = `a batch of ${bytes} bytes, at most ${RECORD_BYTES_MAX}`;
+    throw new JobRefusedError('ERR_PAYLOAD_TOO_LARGE', problem, 0);
   }
 
   /** Refused here, before it is sent. */

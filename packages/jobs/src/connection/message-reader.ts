@@ -78,7 +78,7 @@ export class MessageReader {
 
   refuseMalformed(msgId = this.msgId): void {
     this.connection.writeError('MALFORMED', { field: 'message', corrId: msgId });
-    this.connection.close();
+    this.connection.close({ kind: 'refused', errorName: 'MALFORMED', cause: 'message' });
   }
 
   private receive(frame: ReceivedFrame): Promise<void> | undefined {
@@ -107,6 +107,6 @@ export class MessageReader {
 
   private refuseTooLong(): void {
     this.connection.writeError('PAYLOAD_TOO_LARGE', { field: 'items', corrId: this.msgId });
-    this.connection.close();
+    this.connection.close({ kind: 'refused', errorName: 'PAYLOAD_TOO_LARGE', cause: 'items' });
   }
 }

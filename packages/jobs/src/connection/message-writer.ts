@@ -1,10 +1,12 @@
 // Hot path: `write` runs for every frame.
 import {
+  type BodyOutcome,
   type Compression,
   compressBody,
   type EncodedBody,
   NO_HEADER,
   type SessionConnection,
+  WIRE_ERRORS,
 } from '@troupe/transport';
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import type { StoredPayload } from '../job/stored-payload.js';
@@ -17,6 +19,12 @@ const COPIED_BYTES = 16 * 1024;
 const WHOLE_BYTES_MAX = 1024 * 1024;
 /** Messages in pieces that are on their way at once, by their bytes in memory; a larger one goes alone. */
 const LARGE_BYTES_MAX = 12 * 1024 * 1024;
+/** On a new connection the message would be as large. */
+const TOO_LARGE = {
+  kind: 'refused',
+  errorName: 'PAYLOAD_TOO_LARGE',
+  cause: 'a message is larger than the peer takes',
+} as const;
 /** Compression of a smaller message is not worth its time. */
 const COMPRESSED_BYTES_MIN = 1_024;
 
@@ -119,7 +127,7 @@ export class MessageWriter {
     const header = compression === undefined ? NO_HEADER : { compression, rawLen };
     const written = this.connection.write(type, header, body);
     if (written === 'full' || written === 'backpressure') this.awaitOutbox();
-    if (written === 'too-large') this.connection.destroy();
+    if (written === 'too-large') this.connection.destroy(TOO_LARGE);
     return written !== 'full';
   }
 
@@ -133,12 +141,16 @@ export class MessageWriter {
         const { lost } = source;
         if (outcome.kind === 'failed' && lost !== undefined) this.options.onLost?.(lost, outcome.error);
         // The receiver would wait for ever for the rest; on a new connection everything is written again.
-        if (outcome.kind !== 'written') this.connection.destroy();
+        if (outcome.kind !== 'written') this.connection.destroy(isTooLarge(outcome) ? TOO_LARGE : undefined);
         this.advance();
       },
     });
     if (typeof body === 'object') this.largeBytes += held;
-    if (body === 'too-large') this.connection.destroy();
+    if (body === 'too-large') this.connection.destroy(TOO_LARGE);
     return body !== 'full';
   }
+}
+
+function isTooLarge(outcome: BodyOutcome): boolean {
+  return outcome.kind === 'stopped' && outcome.code === WIRE_ERRORS.PAYLOAD_TOO_LARGE.code;
 }

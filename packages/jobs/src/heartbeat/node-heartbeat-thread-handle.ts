@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
+import { findModuleFile, type ModuleFile, moduleFileRemedy } from '@troupe/core/module-file';
 import { Secret } from '@troupe/transport';
 import type { WatchedWorker } from './blocked-loop-reporter.js';
 import type { HeartbeatThreadMessage } from './node-heartbeat-thread-main.js';
@@ -58,13 +59,20 @@ export function registerWorker(): HeartbeatRegistration {
   };
 }
 
+const BOOT_MODULE: ModuleFile = {
+  path: './node-heartbeat-thread-main.js',
+  from: import.meta.url,
+  entry: '@troupe/jobs/heartbeat-thread',
+};
+
 function post({ worker }: HeartbeatThread, message: HeartbeatThreadMessage): void {
   worker.postMessage(message);
 }
 
 function startThread(): HeartbeatThread {
   const shared = new SharedArrayBuffer(4);
-  const worker = new Worker(new URL('./node-heartbeat-thread-main.js', import.meta.url), {
+  // A path that does not exist is an error of the worker, below.
+  const worker = new Worker(findModuleFile(BOOT_MODULE) ?? BOOT_MODULE.path, {
     name: 'troupe-heartbeat',
     workerData: shared,
     // Loaders, profilers and heap sizes of this process are not meant for it.
@@ -85,7 +93,9 @@ function startThread(): HeartbeatThread {
     if (thread !== started) return;
     endThread(started);
     const effect = 'leases are renewed by the event loop alone until the next connection to the leader';
-    process.emitWarning(`the heartbeat thread failed, ${effect}: ${error.message}`, {
+    const isMissing = findModuleFile(BOOT_MODULE) === undefined;
+    const reason = isMissing ? moduleFileRemedy(BOOT_MODULE) : error.message;
+    process.emitWarning(`the heartbeat thread failed, ${effect}: ${reason}`, {
       code: 'TROUPE_HEARTBEAT',
     });
   });

@@ -1,6 +1,7 @@
 import { number, type OptionRule, oneOf, options, rule, wholeNumber } from '@troupe/core/option-check';
 import { isSubject } from '@troupe/transport';
 import { definitionError, YEAR_MS } from '../option-check.js';
+import type { JobFeature } from '../protocol/job-protocol.js';
 import type { RetryPolicy } from './retry-policy.js';
 import { STREAM_RULES, type StreamPolicy } from './stream-policy.js';
 
@@ -38,8 +39,8 @@ export interface JobPolicy {
   readonly stream?: StreamPolicy | undefined;
 }
 
-/** The longest result: it is one record, and any log holds that inline, with its framing. */
-export const OUTPUT_BYTES_MAX = 11 * 1024 * 1024;
+/** The most one record may carry: a result or a batch of submits. Any log holds it inline, with framing. */
+export const RECORD_BYTES_MAX = 11 * 1024 * 1024;
 
 /** The longest feed that is kept in memory for another attempt. */
 const FEED_BYTES_MAX = 256 * 1024 * 1024;
@@ -47,6 +48,12 @@ const FEED_BYTES_MAX = 256 * 1024 * 1024;
 /** Whether clients may feed the jobs of this policy. */
 export function isFed({ streaming, limits }: JobPolicy): boolean {
   return streaming !== undefined && limits.feedBytesMax !== undefined;
+}
+
+/** The feature of the job messages that a worker must know for jobs of this policy; undefined: none. */
+export function neededFeature(policy: JobPolicy): JobFeature | undefined {
+  if (policy.streaming === undefined) return undefined;
+  return isFed(policy) ? 'feeds' : 'streams';
 }
 
 /** Equal policies have equal texts: the leader interns by them. */
@@ -97,7 +104,7 @@ export const POLICY_CHECKS = {
   leaseMs: wholeNumber(10, YEAR_MS),
   limits: options({
     runMs: wholeNumber(1, YEAR_MS),
-    outputBytes: wholeNumber(0, OUTPUT_BYTES_MAX),
+    outputBytes: wholeNumber(0, RECORD_BYTES_MAX),
     silenceMs: wholeNumber(1, YEAR_MS),
     feedBytesMax: wholeNumber(0, FEED_BYTES_MAX),
     feedGraceMs: wholeNumber(10, YEAR_MS),

@@ -1,4 +1,5 @@
 // For journals that are written outside this package.
+export type { DurableReceiver, DurableWrite, LogCondition } from '@troupe/wal';
 export type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
 export { StoredPayload } from '../job/stored-payload.js';
 export { JournalDeposedError, LedgerVersionError } from '../jobs-error.js';

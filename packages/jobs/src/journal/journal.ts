@@ -1,5 +1,5 @@
 import type { ActorContext } from '@troupe/core';
-import type { DurableReceiver, LogCondition } from '@troupe/wal';
+import type { CodecName, DurableReceiver, LogCondition } from '@troupe/wal';
 import type { PayloadStore } from '../job/payload-store.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { LedgerFormat } from '../ledger/ledger-format.js';
@@ -21,6 +21,11 @@ export interface Journal {
     stored: ReadonlyMap<number, StoredPayload> | undefined,
     to: DurableReceiver,
   ): void;
+  /**
+   * The form of its entries. Default 'binary'. With 'jsonl' each record is one JSON text and an entry of its
+   * own, so that a log of lines can be read without this program.
+   */
+  readonly codec?: CodecName | undefined;
   /** The durability of an append. */
   readonly level: DurabilityLevel;
   /** The largest entry that it takes. */

@@ -1,7 +1,9 @@
 import type { Ref } from '@troupe/core';
+import { findModuleFile, type ModuleFile } from '@troupe/core/module-file';
 import {
   type BlobRef,
   type BlobWriter,
+  type CodecName,
   type DurableReceiver,
   type Fold,
   type Log,
@@ -16,12 +18,10 @@ import {
 import type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
 import { StoredPayload } from '../job/stored-payload.js';
 import { LedgerVersionError, LogDiskTooSmallError } from '../jobs-error.js';
+import { ENTRY_BYTES_MAX } from '../ledger/codec/record-entry.js';
 import { formatProblem } from '../ledger/ledger-format.js';
 import type { Journal, JournalOwner, JournalReader, JournalWatcher, OpenJournal } from './journal.js';
 import { diskBytes } from './node-disk-size.js';
-
-/** More than any entry of a leader: a payload at its limit, or a whole batch, with its framing. */
-const ENTRY_BYTES_MAX = 12 * 1024 * 1024 - 4_096;
 
 const MIB = 1024 * 1024;
 
@@ -35,6 +35,12 @@ export function walJournal(options: WalOptions): OpenJournal {
       else openWal(options, reader, done, owner);
     });
 }
+
+const FOLD: ModuleFile = {
+  path: '../ledger/ledger-fold.js',
+  from: import.meta.url,
+  entry: '@troupe/jobs/ledger-fold',
+};
 
 /** A disk that is smaller than the space to be kept free would never take a job. */
 function checkDisk({ dir, freeBytesSoft, segmentBytes = 64 * MIB }: WalOptions, done: Done): void {
@@ -53,12 +59,12 @@ function openWal(
   done: (error: Error | null, journal?: Journal) => void,
   owner: JournalOwner,
 ): void {
-  const fold = { module: new URL('../ledger/ledger-fold.js', import.meta.url).href, export: 'ledgerFold' };
+  const fold = { module: findModuleFile(FOLD)?.href ?? FOLD.path, export: 'ledgerFold' };
   const content = reader.format;
-  openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, content, ...options }, (error, log) => {
+  openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, ...options, content }, (error, log) => {
     if (error !== null) return done(versionErrorOf(error));
     log.restore(foldInto(reader, log), (problem) => {
-      if (problem === null) done(null, new WalJournal(log, owner));
+      if (problem === null) done(null, new WalJournal(log, owner, options.codec));
       else log.close(() => done(problem));
     });
   });
@@ -84,12 +90,14 @@ class WalJournal implements Journal {
   private readonly log: Log;
   private readonly ref: Ref<WalProtocol>;
   private readonly owner: JournalOwner;
+  readonly codec: CodecName | undefined;
   readonly level = 'fsync';
   readonly entryBytesMax = ENTRY_BYTES_MAX;
   readonly condition: LogCondition;
   readonly payloads: PayloadStore;
 
-  constructor(log: Log, owner: JournalOwner) {
+  constructor(log: Log, owner: JournalOwner, codec: CodecName | undefined) {
+    this.codec = codec;
     this.log = log;
     this.owner = owner;
     this.ref = owner.spawn(WalActor, { args: { log }, name: 'log' });

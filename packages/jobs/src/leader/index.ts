@@ -1,4 +1,7 @@
 // @troupe/jobs/leader: a process that keeps the log and serves clients and workers.
+
+export { type DumpedDamage, dumpLedger, type LedgerDumpOptions } from '../folder/dump-ledger.js';
+export { type LedgerLoadOptions, type LoadedLedger, loadLedger } from '../folder/load-ledger.js';
 export { jobId } from '../job/job-id.js';
 export type { Payload } from '../job/payload.js';
 export { payloadText } from '../job/payload.js';
@@ -8,6 +11,7 @@ export {
   JobsError,
   JournalFailedError,
   LedgerCorruptError,
+  LedgerLineError,
   LedgerVersionError,
   LogDiskTooSmallError,
 } from '../jobs-error.js';
@@ -16,6 +20,7 @@ export { walJournal } from '../journal/wal-journal.js';
 export { decodeRecords } from '../ledger/codec/ledger-record-codec.js';
 export { LEDGER_FORMAT, type LedgerFormat } from '../ledger/ledger-format.js';
 export type { LedgerRecord } from '../ledger/ledger-record.js';
+export type { LedgerLine } from '../ledger/lines/line-field.js';
 export type {
   LeaderOverview,
   LeaderTable,

@@ -49,6 +49,8 @@ export type JobsEvent =
       readonly worker: string;
       readonly liveness: 'joined' | 'alive' | 'blocked' | 'silent' | 'lost' | 'gone';
     }
+  /** Chunks of streams could not be written to files, or not be read again: they may become gaps. */
+  | { readonly kind: 'spill-failed'; readonly problem: string }
   /** A result came for an attempt that was taken from this worker before; it changed nothing. */
   | { readonly kind: 'stale'; readonly worker: string; readonly job: number; readonly attempt: number };
 

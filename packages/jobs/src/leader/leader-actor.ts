@@ -3,6 +3,7 @@ import type { PayloadStore } from '../job/payload-store.js';
 import type { Journal } from '../journal/journal.js';
 import type { AnyPort, FromClient, FromWorker, PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
+import type { Spill } from '../spill/spill.js';
 import type { Leader } from './leader.js';
 import type { Session } from './leader-context.js';
 import type { LeaderEffects } from './leader-effects.js';
@@ -12,7 +13,8 @@ import type { ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { InlinePayloadPort } from './sessions/inline-payload-port.js';
 
-export interface LeaderArgs extends Omit<LeaderOptions, 'clock' | 'effects' | 'later' | 'owner'> {
+export interface LeaderArgs
+  extends Omit<LeaderOptions, 'clock' | 'effects' | 'later' | 'onSpillFailed' | 'owner'> {
   readonly host: Host;
   /** The journal failed: no further request is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;
@@ -72,6 +74,7 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     awaitOutcomes: fromClient,
     cancel: fromClient,
     inspect: fromClient,
+    findKey: fromClient,
     list: fromClient,
     requestOverview: fromClient,
     redrive: fromClient,
@@ -133,6 +136,12 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     durable(ctx, { error, firstLsn }) {
       ctx.state.leader.appended(error, firstLsn);
     },
+    spillWritten(ctx, written) {
+      ctx.state.leader.spillWritten(written);
+    },
+    spillLoaded(ctx, loaded) {
+      ctx.state.leader.spillLoaded(loaded);
+    },
     logChanged(ctx, condition) {
       ctx.state.leader.logChanged(condition);
     },
@@ -153,17 +162,21 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     },
   },
   // Peers offer, and stop reading while it is full. Its own messages are told, so they always have room: at
-  // most one turn, tick and due, one `durable` for each append at the log,
-  // few changes of the log, one end of each connection. None
-  // of them overtakes: a report that waits here counts before the tick behind it.
+  // most one turn, tick and due, one `durable` for each append at the log, one write and few reads of the
+  // spill, few changes of the log, one end of each connection. None of them overtakes: a report that waits
+  // here counts before the tick behind it.
   mailbox: { capacity: MAILBOX_MESSAGES_MAX, overflow: 'mute-sender' },
   started(ctx) {
     const { state } = ctx;
     const { host } = state.args;
     return new Promise<void>((resolve, reject) => {
       const later = (run: () => void): void => host.later(run);
-      const effects = (journal: Journal): LeaderEffects => effectsOf(ctx, journal);
-      openLeader({ ...state.args, clock: host, later, effects, owner: ctx }, (error, leader) => {
+      const effects = (journal: Journal, spill: Spill | undefined): LeaderEffects =>
+        effectsOf(ctx, journal, spill);
+      const onSpillFailed = ({ message }: Error): void =>
+        host.log({ level: 'warn', message: `chunks of streams have no files: ${message}`, fields: {} });
+      const setup = { ...state.args, clock: host, later, effects, onSpillFailed, owner: ctx };
+      openLeader(setup, (error, leader) => {
         if (leader === undefined) return reject(error);
         state.leader = leader;
         leader.journal.watch(ctx.self);
@@ -209,7 +222,7 @@ function inlinePayloadPort(
 }
 
 /** Effects of the machine as messages to its own actor. */
-function effectsOf(ctx: LeaderActorContext, journal: Journal): LeaderEffects {
+function effectsOf(ctx: LeaderActorContext, journal: Journal, spill: Spill | undefined): LeaderEffects {
   const { state, self } = ctx;
   const { host, onFatal } = state.args;
   const turn = (): void => {
@@ -220,6 +233,9 @@ function effectsOf(ctx: LeaderActorContext, journal: Journal): LeaderEffects {
     startTick: (ms) => void ctx.after(ms, self, { key: 'tick' }).tick(),
     startDueTimer: (ms) => void ctx.after(ms, self, { key: 'due' }).due(),
     append: (entries, stored) => journal.append(entries, stored, self),
+    writeSpill: (write) => spill?.write({ ...write, to: self }),
+    readSpill: (read) => spill?.read({ ...read, to: self }),
+    removeSpill: (files) => spill?.remove(files),
     finished: () => state.onFinished(),
     failed: onFatal,
   };

@@ -58,6 +58,8 @@ export interface LeaderContext {
   readonly diskSlow: boolean;
   readonly logUse: LogUse;
   readonly lsn: number;
+  /** Bytes of the files of streams. */
+  readonly spillBytes: number;
   /** `from` and `tag` come back with the record once it is durable and applied. */
   stage(record: LedgerRecord, from?: Session, tag?: number): void;
   /**

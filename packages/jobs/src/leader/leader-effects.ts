@@ -1,4 +1,5 @@
 import type { StoredPayload } from '../job/stored-payload.js';
+import type { SpillRead, SpillWrite } from '../spill/spill.js';
 
 /** The effects of a leader by name. An effect with an answer names the input that brings it. */
 export interface LeaderEffects {
@@ -16,6 +17,11 @@ export interface LeaderEffects {
    * the log until then. `stored`: the stored payload that an entry refers to, by the index of the entry.
    */
   append(entries: readonly Uint8Array[], stored: ReadonlyMap<number, StoredPayload> | undefined): void;
+  /** Writes at the end of a file of the spill, and leads to `spillWritten`. One at a time. */
+  writeSpill(write: Omit<SpillWrite, 'to'>): void;
+  /** Leads to `spillLoaded`. */
+  readSpill(read: Omit<SpillRead, 'to'>): void;
+  removeSpill(files: readonly number[]): void;
   /** After `stop`: every staged record is durable and answered, and no effect follows. */
   finished(): void;
   /** The log failed: no further request is acknowledged. The process should end. */

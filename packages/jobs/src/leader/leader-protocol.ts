@@ -13,6 +13,7 @@ import type {
   WorkerOpened,
 } from '../protocol/leader-interface.js';
 import type { WorkerMessage } from '../protocol/worker-messages.js';
+import type { SpillLoaded, SpillWritten } from '../spill/spill.js';
 
 /** One kind of a client's messages, with its session. */
 export type ClientMessageOf<Kind extends ClientMessage['kind']> = FromClient & {
@@ -35,6 +36,7 @@ export interface PeerMessages<Result = void> {
   awaitOutcomes(received: ClientMessageOf<'await'>): Result;
   cancel(received: ClientMessageOf<'call'>): Result;
   inspect(received: ClientMessageOf<'call'>): Result;
+  findKey(received: ClientMessageOf<'call'>): Result;
   list(received: ClientMessageOf<'call'>): Result;
   requestOverview(received: ClientMessageOf<'call'>): Result;
   redrive(received: ClientMessageOf<'call'>): Result;
@@ -72,6 +74,10 @@ export interface LeaderProtocol extends PeerMessages {
   due(): void;
   /** The oldest append at the log is durable, or has failed. */
   durable(written: DurableWrite): void;
+  /** The write to the files of streams is done, or has failed. */
+  spillWritten(written: SpillWritten): void;
+  /** A part of these files is here. */
+  spillLoaded(loaded: SpillLoaded): void;
   /** The disk is low, slow or well again, or a figure of the log has changed. */
   logChanged(condition: LogCondition): void;
   /** The log has another leader. */

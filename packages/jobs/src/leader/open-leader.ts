@@ -1,17 +1,18 @@
 import type { DurableWrite } from '@troupe/wal';
-import { ByteWriter } from '../bytes/byte-writer.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
 import type { Journal, JournalOwner, OpenJournal } from '../journal/journal.js';
-import { decodeRecords, encodeRecord } from '../ledger/codec/ledger-record-codec.js';
+import { decodeRecords } from '../ledger/codec/ledger-record-codec.js';
 import { loadChunk } from '../ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '../ledger/ledger.js';
 import { LEDGER_FORMAT } from '../ledger/ledger-format.js';
 import type { LedgerLimits } from '../ledger/ledger-limits.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
 import { type Defaulted, withDefaults } from '../option-check.js';
+import type { OpenSpill, Spill } from '../spill/spill.js';
+import { RecordBatch } from './commit/record-batch.js';
 import type { JobsObserver } from './jobs-event.js';
-import { Leader } from './leader.js';
+import { type FoundFile, Leader } from './leader.js';
 import type { LeaderState } from './leader-context.js';
 import type { LeaderEffects } from './leader-effects.js';
 import {
@@ -20,13 +21,18 @@ import {
   type LeaderLimits,
   type LeaderTimes,
 } from './options/leader-limits.js';
+import { scanBlocks } from './streams/spill-block.js';
 
 export interface LeaderOptions {
   readonly clock: JobsClock;
   readonly openJournal: OpenJournal;
+  /** Files for chunks of streams. Absent: chunks stay in memory. */
+  readonly openSpill?: OpenSpill | undefined;
   readonly owner: JournalOwner;
-  /** The effects of the leader, once its journal is open. */
-  readonly effects: (journal: Journal) => LeaderEffects;
+  /** The effects of the leader, once its journal and its spill are open. */
+  readonly effects: (journal: Journal, spill: Spill | undefined) => LeaderEffects;
+  /** The spill cannot be used: the leader goes on without it. */
+  readonly onSpillFailed: (error: Error) => void;
   /** Schedules the next slice of a long restore. */
   readonly later: (run: () => void) => void;
   readonly limits?: Defaulted<LeaderLimits> | undefined;
@@ -57,8 +63,8 @@ export function openLeader(
   const { clock, observe } = options;
   const openedAt = clock.now();
   let replayMs = 0;
-  const start = (journal: Journal): void => {
-    const effects = options.effects(journal);
+  const start = (journal: Journal, spill: Spill | undefined, found: readonly FoundFile[]): void => {
+    const effects = options.effects(journal, spill);
     const leader = new Leader({
       ledger,
       journal,
@@ -68,14 +74,18 @@ export function openLeader(
       effects,
       limits,
       times,
+      hasSpill: spill !== undefined,
       observe,
     });
     const restore = (): void => {
-      if (leader.restoreSlice()) options.later(restore);
-      else done(null, leader);
+      if (leader.restoreSlice()) return options.later(restore);
+      leader.restoreSpill(found);
+      done(null, leader);
     };
     restore();
   };
+  const startWithSpill = (journal: Journal): void =>
+    openFoundFiles(options, ledger, (spill, found) => start(journal, spill, found));
   options.openJournal(
     reader,
     (error, journal) => {
@@ -87,18 +97,37 @@ export function openLeader(
         );
       }
       const records = startRecords(ledger, limits, clock);
-      if (records.length === 0) return start(journal);
-      const out = new ByteWriter(256);
-      for (const record of records) encodeRecord(record, out);
+      if (records.length === 0) return startWithSpill(journal);
+      const batch = new RecordBatch(journal.codec);
+      for (const record of records) batch.add(record, 0, undefined, 0);
       const durable = ({ error: failed, firstLsn }: DurableWrite): void => {
         if (failed !== null) return done(failed);
         for (const record of records) ledger.apply(record);
-        lastLsn = firstLsn;
-        start(journal);
+        lastLsn = firstLsn + batch.entryCount - 1;
+        startWithSpill(journal);
       };
-      journal.append([out.take()], undefined, { tell: { durable } });
+      journal.append(batch.entries(), undefined, { tell: { durable } });
     },
     options.owner,
+  );
+}
+
+/** A spill that cannot be opened is no reason not to start: its chunks are gaps. */
+function openFoundFiles(
+  { openSpill, onSpillFailed, owner }: Pick<LeaderOptions, 'openSpill' | 'onSpillFailed' | 'owner'>,
+  ledger: Ledger,
+  done: (spill: Spill | undefined, found: readonly FoundFile[]) => void,
+): void {
+  if (openSpill === undefined) return done(undefined, []);
+  const found: FoundFile[] = [];
+  openSpill(
+    ledger.spillFiles,
+    (file, bytes) => found.push({ file, bytes: bytes.length, blocks: [...scanBlocks(bytes)] }),
+    (error, spill) => {
+      if (error !== null) onSpillFailed(error);
+      done(spill, spill === undefined ? [] : found);
+    },
+    owner,
   );
 }
 

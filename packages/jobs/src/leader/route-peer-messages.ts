@@ -56,6 +56,7 @@ function routeClientMessage<Result>(
 const CALL_HANDLERS = {
   cancel: 'cancel',
   inspect: 'inspect',
+  'find-key': 'findKey',
   list: 'list',
   overview: 'requestOverview',
   redrive: 'redrive',

@@ -1,9 +1,11 @@
 import { type ActorRef, type ActorSystem, createSystem, type Host, type Middleware } from '@troupe/core';
-import type { WalEvent, WalOptions } from '@troupe/wal';
+import { nodeStorage, type WalEvent, type WalOptions } from '@troupe/wal';
 import type { OpenJournal } from '../journal/journal.js';
 import { logWalEvent } from '../journal/wal-event-log.js';
 import { walJournal } from '../journal/wal-journal.js';
 import type { Defaulted } from '../option-check.js';
+import { fileSpill } from '../spill/file-spill.js';
+import type { OpenSpill } from '../spill/spill.js';
 import type { JobsObserver } from './jobs-event.js';
 import { LeaderActor } from './leader-actor.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
@@ -17,6 +19,11 @@ export interface LeaderStartOptions {
   readonly dir?: string | undefined;
   /** Another log in place of the folder. */
   readonly journal?: OpenJournal | undefined;
+  /**
+   * Another place for chunks of streams that have no room in memory. Default: files in `dir`; with `journal`
+   * alone, none.
+   */
+  readonly spill?: OpenSpill | undefined;
   /** Bounds of its tables. */
   readonly limits?: Defaulted<LeaderLimits> | undefined;
   /** Heartbeats, grace periods, the tick. */
@@ -40,7 +47,7 @@ export interface SpawnedLeader {
  */
 export function spawnLeader(
   name: string,
-  { dir, journal, limits, times, wal, observe, middleware }: LeaderStartOptions,
+  { dir, journal, spill, limits, times, wal, observe, middleware }: LeaderStartOptions,
   host: Host,
   onFatal: (error: Error) => void,
 ): SpawnedLeader {
@@ -50,6 +57,7 @@ export function spawnLeader(
     wal?.onEvent?.(event);
   };
   const openJournal = journal ?? walJournal({ ...wal, dir, onEvent, onFatal });
-  const args = { host, openJournal, onFatal, limits, times, observe };
+  const openSpill = spill ?? (dir === undefined ? undefined : fileSpill(nodeStorage(dir)));
+  const args = { host, openJournal, openSpill, onFatal, limits, times, observe };
   return { system, leader: system.spawn(LeaderActor, { args, name: 'leader' }) };
 }

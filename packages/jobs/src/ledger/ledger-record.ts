@@ -152,9 +152,32 @@ export interface LimitsRecord {
   readonly keyWindowMs: number;
 }
 
+/** A file of the spill is about to be made: files that no record names are removed at a start. */
+export interface SpillFileRecord {
+  readonly type: 'spill_file';
+  readonly at: number;
+  readonly file: number;
+}
+
+/** No stream has chunks in these files any more. */
+export interface SpillDropRecord {
+  readonly type: 'spill_drop';
+  readonly at: number;
+  readonly files: readonly number[];
+}
+
 export interface TickRecord {
   readonly type: 'tick';
   readonly at: number;
+}
+
+/**
+ * A chunk of a snapshot as a record, before all others: the beginning of a folder that was made of lines.
+ */
+export interface StateRecord {
+  readonly type: 'state';
+  readonly at: number;
+  readonly chunk: Uint8Array;
 }
 
 /** Items that a client has fed to a job, with consecutive numbers of that client. */
@@ -201,8 +224,11 @@ export type LedgerRecord =
   | CancelRecord
   | RedriveRecord
   | PurgeRecord
+  | StateRecord
   | TickRecord
   | FeedRecord
   | FeedEndRecord
   | FeedDropRecord
-  | LimitsRecord;
+  | LimitsRecord
+  | SpillFileRecord
+  | SpillDropRecord;

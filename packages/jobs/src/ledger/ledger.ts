@@ -2,6 +2,7 @@ import { TimedHeap } from '../collections/timed-heap.js';
 import { payloadHash } from '../job/payload.js';
 import type { TraceContext } from '../job/trace-context.js';
 import { LedgerCorruptError } from '../jobs-error.js';
+import { loadChunk } from './codec/ledger-snapshot-codec.js';
 import { StoredFeed } from './feeds/stored-feed.js';
 import { IdentityUsages } from './identity-usage.js';
 import { Job, type JobEnd, type JobState, type OwnerState } from './jobs/job.js';
@@ -22,6 +23,9 @@ import type {
   PurgeRecord,
   RedriveRecord,
   RequeueRecord,
+  SpillDropRecord,
+  SpillFileRecord,
+  StateRecord,
   Submission,
 } from './ledger-record.js';
 import { Producer } from './producer.js';
@@ -69,6 +73,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly feeds = new Map<number, StoredFeed>();
   /** Of queued, running and dead jobs that were submitted with one. Apart from the jobs: most have none. */
   readonly traces = new Map<number, TraceContext>();
+  /** Files of the spill that may exist. */
+  readonly spillFiles = new Set<number>();
+  /** Never used before. */
+  nextSpillFile = 1;
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
   /** Numbers of done and cancelled jobs, by the end of their retention. */
   readonly ended = new TimedHeap();
@@ -81,6 +89,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
 
   /** Returns the job of a record about one job, even if retention has dropped it by the same record. */
   apply(record: LedgerRecord): Job<State> | undefined {
+    // A version without these records must come to the same jobs, so they change nothing else, not even time.
+    if (record.type === 'spill_file' || record.type === 'spill_drop') return this.applySpill(record);
+    if (record.type === 'state') return this.addState(record);
     this.advance(record.at, record.type === 'tick' ? TICK_EXPIRIES_MAX : RECORD_EXPIRIES_MAX);
     switch (record.type) {
       case 'enqueue':
@@ -144,6 +155,14 @@ export class Ledger<State extends OwnerState = OwnerState> {
     }
   }
 
+  private applySpill(record: SpillFileRecord | SpillDropRecord): undefined {
+    if (record.type === 'spill_drop') for (const file of record.files) this.spillFiles.delete(file);
+    else {
+      this.spillFiles.add(record.file);
+      this.nextSpillFile = Math.max(this.nextSpillFile, record.file + 1);
+    }
+  }
+
   /** The first invariant of the life cycle. */
   get balanced(): boolean {
     const { queued, running, done, dead, cancelled } = this.counts;
@@ -178,6 +197,13 @@ export class Ledger<State extends OwnerState = OwnerState> {
       expiresAt: this.now + this.limits.keyWindowMs,
     });
     return job;
+  }
+
+  /** The first chunk has the tag, so a state is the beginning of a log. */
+  private addState({ chunk }: StateRecord): undefined {
+    loadChunk(this, chunk);
+    if (this.tag === '') throw new LedgerCorruptError('a state without its head');
+    return undefined;
   }
 
   private assign(record: AssignRecord): Job<State> {
@@ -311,8 +337,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.trimResults(RECORD_EXPIRIES_MAX);
   }
 
-  /** Starts the retention of a job that has ended. Also for ended jobs from a snapshot. */
-  recordEnd(job: Job<State>, end: JobEnd): void {
+  /** Starts the retention of a job that has ended. */
+  private recordEnd(job: Job<State>, end: JobEnd): void {
     job.end = end;
     const { keep } = job.policy;
     if (job.state === 'dead') {
@@ -420,8 +446,17 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (this.traces.size > 0) this.traces.delete(no);
   }
 
-  /** A queued or running job. Also for jobs from a snapshot. */
-  addLive(job: Job<State>): void {
+  /** A job from a snapshot, as it was, behind its feed. `end` is there if it has ended. */
+  restore(job: Job<State>, end: JobEnd | undefined): void {
+    this.jobs.add(job);
+    job.policy.jobs += 1;
+    this.counts[job.state] += 1;
+    if (end === undefined) this.addLive(job);
+    else this.recordEnd(job, end);
+  }
+
+  /** A queued or running job. */
+  private addLive(job: Job<State>): void {
     const bytes = this.bytesOf(job);
     this.liveBytes += bytes;
     const usage = this.usages.of(job.client);

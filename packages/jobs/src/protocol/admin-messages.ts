@@ -5,6 +5,8 @@ import type { RunnerUse } from './worker-messages.js';
 export type AdminRequest =
   | { readonly kind: 'cancel'; readonly job: number; readonly reason: string }
   | { readonly kind: 'inspect'; readonly job: number }
+  /** The job of an idempotency key of this client's identity. */
+  | { readonly kind: 'find-key'; readonly exec: string; readonly key: string }
   | { readonly kind: 'overview' }
   | { readonly kind: 'list'; readonly state: JobState; readonly after: number; readonly max: number }
   /** The dead ones among these jobs, with the attempt of their death. */
@@ -54,7 +56,9 @@ export interface JobView {
   readonly failure: JobFailure | undefined;
   /** The size of its input. */
   readonly payloadBytes: number;
-  /** The warm runner that it waits for: every instance of every worker is taken. */
+  /** Of `inspect`, where its handler has said something. */
+  readonly progress?: JobProgress | undefined;
+  /** The warm runner that it waits for: all instances are taken, or its worker loads one. */
   readonly waitsForRunner?: string | undefined;
   /** Of a job that was fed. */
   readonly feed?: FeedView | undefined;
@@ -76,6 +80,22 @@ export interface FeedView {
   readonly end: 'final' | 'abandoned' | '';
   /** False: it was longer than `feedBytesMax`, its beginning is dropped, and the job is not tried again. */
   readonly isReplayable: boolean;
+}
+
+/** How far the latest attempt of a job is, by its handler. Not durable: a restart of the leader loses it. */
+export interface JobProgress {
+  /** The attempt that it is of. */
+  readonly attempt: number;
+  /** From 0 to 1; undefined before the first call of `progress`. */
+  readonly share: number | undefined;
+  /** The latest note; empty: none. */
+  readonly note: string;
+  /** The latest log lines, oldest first, and when the leader got them. */
+  readonly lines: readonly { readonly at: number; readonly text: string }[];
+  /** Lines before these that are not kept. */
+  readonly dropped: number;
+  /** When the leader last heard of it. */
+  readonly at: number;
 }
 
 /** `blocked`: the process is alive, but its event loop does not run. */
@@ -114,7 +134,8 @@ export type LeaderTable =
   | 'producers'
   | 'policies'
   | 'results'
-  | 'resultBytes';
+  | 'resultBytes'
+  | 'spillBytes';
 
 export interface TableUse {
   /** How much of it is used. */
@@ -128,7 +149,7 @@ export interface QuotaUse extends TableUse {
   /** The identity. */
   readonly identity: string;
   /** The table. */
-  readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes'>;
+  readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes' | 'spillBytes'>;
 }
 
 /** A limit that is reached, or another reason why submits are refused. */

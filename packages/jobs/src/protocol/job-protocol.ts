@@ -2,7 +2,10 @@
 export const JOB_PROTOCOL = 1;
 
 /** The features that this version knows. A peer uses one only with a peer that named it too. */
-export const JOB_FEATURES: readonly string[] = ['streams', 'feeds'];
+export const JOB_FEATURES = ['streams', 'feeds'] as const;
+
+/** A feature of this version; `feeds` is named by no peer without `streams`. */
+export type JobFeature = (typeof JOB_FEATURES)[number];
 
 /** The beginning of every hello and welcome. Absent: this version, without features. */
 export interface ProtocolOffer {

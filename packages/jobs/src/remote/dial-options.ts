@@ -1,5 +1,5 @@
 import type { Host, Middleware } from '@troupe/core';
-import { anything, callback, number, type OptionRule, object, oneOf } from '@troupe/core/option-check';
+import { anything, callback, number, type OptionRule, object, oneOf, rule } from '@troupe/core/option-check';
 import {
   type Address,
   type CloseReason,
@@ -7,7 +7,7 @@ import {
   type DialerAuth,
   type DialerEvent,
   type DialTls,
-  formatAddress,
+  formatAddresses,
   formatCloseReason,
   type Net,
   type RedialBackoff,
@@ -17,8 +17,8 @@ import { LeaderRefusedError, LeaderUnreachableError } from '../jobs-error.js';
 
 /** The way of a client or a worker to its leader. */
 export interface DialOptions {
-  /** Of the leader: host and port, or the path of a Unix socket. */
-  readonly address: Address;
+  /** Of the leader: host and port, or the path of a Unix socket. Of several one leads: all are tried. */
+  readonly address: Address | readonly Address[];
   /** The proof of identity: a key, or with `mtls` the certificate in `tls`. */
   readonly auth?: DialerAuth | undefined;
   /** Needed where the leader listens with TLS. */
@@ -42,7 +42,7 @@ export interface DialOptions {
 }
 
 export const DIAL_CHECKS = {
-  address: object,
+  address: rule('an address, or an array of them', isAddress),
   auth: object,
   tls: object,
   compress: oneOf(['gzip', 'brotli']),
@@ -56,6 +56,10 @@ export const DIAL_CHECKS = {
   net: object,
 } satisfies Readonly<Record<keyof DialOptions, OptionRule>>;
 
+function isAddress(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : typeof value === 'object' && value !== null;
+}
+
 /** A restarted leader is back within a second or two, so the first waits are short. */
 export const RECONNECT: Partial<RedialBackoff> = { fromMs: 50, toMs: 2_000, jitter: 0.2, stableMs: 2_000 };
 
@@ -65,17 +69,20 @@ export const NOTICED_SILENCE: Partial<TransportLimits> = { pingMs: 3_000, deadMs
 /** After these answers another attempt would end the same way. */
 const HOPELESS: ReadonlySet<string> = new Set(['AUTH_FAILED', 'VERSION', 'FORBIDDEN', 'PROTOCOL']);
 
-export function hopeless(address: Address, reason: CloseReason): LeaderRefusedError | undefined {
+export function hopeless(
+  address: DialOptions['address'],
+  reason: CloseReason,
+): LeaderRefusedError | undefined {
   if (reason.kind !== 'peer-error' || !HOPELESS.has(reason.error.name)) return undefined;
-  return new LeaderRefusedError(formatAddress(address), reason.error.name, reason.error.message);
+  return new LeaderRefusedError(formatAddresses(address), reason.error.name, reason.error.message);
 }
 
 export function unreachable(
-  address: Address,
+  address: DialOptions['address'],
   withinMs: number,
   last: DialerEvent | undefined,
 ): LeaderUnreachableError {
-  const where = formatAddress(address);
+  const where = formatAddresses(address);
   const why =
     last?.kind === 'unreachable'
       ? last.error.message

@@ -1,12 +1,5 @@
 import { type ActorRef, type ActorSystem, type AnyRef, type Host, nodeHost, type Ref } from '@troupe/core';
-import {
-  type DialerEvent,
-  formatAddress,
-  type MakeSession,
-  nodeNet,
-  type PeerError,
-  TcpDialer,
-} from '@troupe/transport';
+import { type DialerEvent, formatAddresses, type MakeSession, nodeNet, TcpDialer } from '@troupe/transport';
 import type { StoredPayload } from '../job/stored-payload.js';
 import { LeaderRefusedError, SessionRefusedError } from '../jobs-error.js';
 import type { ToClient } from '../protocol/client-messages.js';
@@ -18,10 +11,19 @@ import {
   type LeaderSessionArgs,
   type LeaderSessionProtocol,
   type RoleCodec,
+  type SessionError,
 } from './leader-session.js';
 
 /** Errors of messages, which would be the same messages on the next connection. */
-const REPEATED_ERRORS: ReadonlySet<string> = new Set(['MALFORMED', 'PROTOCOL']);
+const REPEATED_ERRORS: ReadonlySet<string> = new Set([
+  'MALFORMED',
+  'PROTOCOL',
+  'FRAME',
+  'PAYLOAD_TOO_LARGE',
+  'UNKNOWN_TYPE',
+  'FORBIDDEN',
+  'CREDIT',
+]);
 /** Damage on the way is over after one connection; a message that the leader cannot read is not. */
 const ERRORS_IN_ROW_MAX = 5;
 
@@ -52,7 +54,7 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
   private settle: ((error: Error | null) => void) | undefined = undefined;
   private isClosed = false;
   /** The error of the present connection that every repetition would bring again. */
-  private error: PeerError | undefined = undefined;
+  private error: SessionError | undefined = undefined;
   private errorsInRow = 0;
 
   constructor(
@@ -156,7 +158,7 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
     this.error = undefined;
     this.errorsInRow = error === undefined ? 0 : this.errorsInRow + 1;
     if (error === undefined || this.errorsInRow < ERRORS_IN_ROW_MAX || this.isClosed) return;
-    const address = formatAddress(this.options.address);
+    const address = formatAddresses(this.options.address);
     this.refuse(new LeaderRefusedError(address, error.name, error.message));
   }
 
@@ -176,7 +178,9 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
   private onEvent(event: DialerEvent): void {
     if (event.kind !== 'dialing') this.last = event;
     if (event.kind === 'lost' && !this.isClosed) {
-      const error = hopeless(this.options.address, event.reason);
+      const { address } = this.options;
+      // Of several leaders another one may take this peer.
+      const error = 'length' in address ? undefined : hopeless(address, event.reason);
       if (error !== undefined) this.settle?.(error);
     }
     this.options.onEvent?.(event);

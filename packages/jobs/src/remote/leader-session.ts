@@ -1,5 +1,12 @@
 import { type Actor, type AnyRef, defineActor, type ProtocolContext } from '@troupe/core';
-import type { Compression, ConnectionEvents, PeerError, Role, SessionConnection } from '@troupe/transport';
+import type {
+  CloseReason,
+  Compression,
+  ConnectionEvents,
+  PeerError,
+  Role,
+  SessionConnection,
+} from '@troupe/transport';
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import { LEADER_MESSAGE_LIMITS } from '../connection/message-limits.js';
 import { MessageReader } from '../connection/message-reader.js';
@@ -20,14 +27,17 @@ export interface RoleCodec<Hello, Message, Answer> {
   readonly answer: (type: number, from: WireReader, connection: SessionConnection) => Answer | undefined;
 }
 
+/** An error by its name in docs/wire-protocol.md §7. */
+export type SessionError = Pick<PeerError, 'name' | 'message'>;
+
 /** The side of a session that its owner sees. */
 export interface LeaderSessionEvents<Answer> {
   /** The role has got an answer. */
   onAnswer(answer: Answer): void;
   /** The leader took nothing of a frame: a new hello on this connection repeats everything unanswered. */
   onRetry(): void;
-  /** The leader has answered with an error by which nothing is to be repeated. */
-  onError(error: PeerError): void;
+  /** An error by which nothing is to be repeated: an answer of the leader, or the end of the connection. */
+  onError(error: SessionError): void;
   onClosed(session: AnyRef): void;
   /** A file could not be read while it was sent. */
   onLost(payload: StoredPayload, error: Error): void;
@@ -54,6 +64,8 @@ export interface LeaderSessionProtocol extends ConnectionEvents {
 }
 
 const RETRY_MS_MIN = 10;
+/** The leader ends the connection after these errors about a message. */
+const FOLLOWED_BY_END: ReadonlySet<string> = new Set(['MALFORMED', 'PAYLOAD_TOO_LARGE', 'PROTOCOL']);
 
 type Context = ProtocolContext<LeaderSessionProtocol, State>;
 
@@ -130,11 +142,13 @@ export const LeaderSessionActor: Actor<LeaderSessionProtocol, LeaderSessionArgs>
         if (notice.kind !== 'peer-error') return;
         const { error } = notice;
         if (error.retryable) ctx.after(Math.max(error.retryAfterMs, RETRY_MS_MIN), ctx.self).retry();
-        else ctx.state.args.events.onError(error);
+        else if (FOLLOWED_BY_END.has(error.name)) ctx.state.args.events.onError(error);
       },
       retry: (ctx) => ctx.state.args.events.onRetry(),
       end: (ctx) => ctx.state.args.connection.close(),
-      closed(ctx) {
+      closed(ctx, reason) {
+        const error = errorOf(reason);
+        if (error !== undefined) ctx.state.args.events.onError(error);
         ctx.state.args.events.onClosed(ctx.self);
         ctx.stop();
       },
@@ -147,6 +161,12 @@ export const LeaderSessionActor: Actor<LeaderSessionProtocol, LeaderSessionArgs>
     },
     mailbox: { capacity: 1_024 },
   });
+
+/** The error with which either side ended the connection. */
+function errorOf(reason: CloseReason): SessionError | undefined {
+  if (reason.kind === 'peer-error') return reason.error.retryable ? undefined : reason.error;
+  return reason.kind === 'refused' ? { name: reason.errorName, message: reason.cause } : undefined;
+}
 
 /** While the role has no room, nothing more is read. */
 function read(ctx: Context): void {

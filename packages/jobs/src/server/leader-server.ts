@@ -16,9 +16,10 @@ import {
   transportLimits,
 } from '@troupe/transport';
 import { type MessageLimits, PLAIN_MESSAGE_BYTES_MAX } from '../connection/message-limits.js';
+import { RECORD_BYTES_MAX } from '../job/job-policy.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
-import { DEFAULT_LEADER_LIMITS, RECORD_BYTES_MAX } from '../leader/options/leader-limits.js';
+import { DEFAULT_LEADER_LIMITS } from '../leader/options/leader-limits.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions, withDefaults } from '../option-check.js';
@@ -29,6 +30,9 @@ import { SessionMaker } from './session-maker.js';
 
 /** Peers have so long to read their last answers. */
 const CLOSING_GRACE_MS = 100;
+
+/** A standby waits for the end of its leader, which may be long: the longest time of a timer. */
+const RECOVERY_MS = 2 ** 31 - 1;
 
 const NO_AUTH: ListenerAuth = { kind: 'none' };
 
@@ -133,7 +137,7 @@ export class LeaderServer implements AsyncDisposable {
 
   /** Resolves when the log is read to its end. */
   async recover(): Promise<void> {
-    await this.overview();
+    await this.system.ask(this.leader, { withinMs: RECOVERY_MS }).overview();
   }
 
   async listen(): Promise<void> {

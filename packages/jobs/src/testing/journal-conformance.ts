@@ -130,7 +130,7 @@ async function secondLeader(place: JournalPlace): Promise<void> {
   }
   const second = await OpenedJournal.open(place.open());
   assert.equal(second.state, stateAfter(BEGIN, [job(1)]));
-  await second.append([job(2)]);
+  // Before the other has written anything: it has read the log to its end and knows nothing of this entry.
   const refused = await first.append([job(3)]).then(
     () => undefined,
     (error: unknown) => error,
@@ -138,6 +138,7 @@ async function secondLeader(place: JournalPlace): Promise<void> {
   assert.ok(refused instanceof JobsError && refused.code === 'ERR_JOURNAL_DEPOSED', String(refused));
   assert.equal(first.journal.isOwner(), false);
   await first.abandon();
+  await second.append([job(2)]);
   await second.close();
   const third = await OpenedJournal.open(place.open());
   assert.equal(third.state, stateAfter(BEGIN, [job(1)], [job(2)]));

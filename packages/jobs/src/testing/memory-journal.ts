@@ -5,6 +5,8 @@ import { assertLedgerReadable, type LedgerFormat } from '../ledger/ledger-format
 
 /** The entries of a memory journal. They outlive the leader that wrote them. */
 export interface MemoryLog {
+  /** Chunks of streams, by the number of their file. */
+  readonly files?: Map<number, Uint8Array> | undefined;
   /** The entries behind the snapshot. */
   readonly entries: Uint8Array[];
   snapshot?: { readonly chunks: readonly Uint8Array[]; readonly lsn: number } | undefined;

@@ -6,6 +6,7 @@ import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
 import type { HandledJob } from '../worker/handler.js';
 import { JobHistories } from './job-histories.js';
 import { type MemoryLog, memoryJournal } from './memory-journal.js';
+import { memorySpill } from './memory-spill.js';
 import { TestJobError, UnclosedJobsError } from './testing-errors.js';
 import { VirtualTimeHost } from './virtual-time-host.js';
 
@@ -43,14 +44,19 @@ export interface TestJobs extends AsyncDisposable {
 }
 
 /** A leader, a worker with these handlers and a client, in virtual time and in memory. */
-export async function testJobs({ handlers, log = { entries: [] } }: TestJobsOptions): Promise<TestJobs> {
+export async function testJobs({ handlers, log = newLog() }: TestJobsOptions): Promise<TestJobs> {
   const host = new VirtualTimeHost();
   const histories = new JobHistories(() => host.now());
   const journal = memoryJournal(log, (run) => host.later(run));
-  const jobs = await embedded({ journal, host, observe: histories.observe });
+  const spill = memorySpill({ files: log.files ?? new Map() }, (run) => host.later(run));
+  const jobs = await embedded({ journal, spill, host, observe: histories.observe });
   histories.tag = (await jobs.overview()).tag;
   jobs.worker({ handlers, onFailure: histories.attemptFailed });
   return new TestJobsWorld(jobs, host, log, histories);
+}
+
+function newLog(): MemoryLog {
+  return { entries: [], files: new Map() };
 }
 
 class TestJobsWorld implements TestJobs {

@@ -12,6 +12,8 @@ export function readAdminRequest(raw: Readonly<Record<string, unknown>>): AdminR
       return { kind: 'cancel', job: whole(raw, 'job'), reason: text(raw, 'reason') };
     case 'inspect':
       return { kind: 'inspect', job: whole(raw, 'job') };
+    case 'find-key':
+      return { kind: 'find-key', exec: text(raw, 'exec'), key: text(raw, 'key') };
     case 'overview':
       return { kind: 'overview' };
     case 'list': {

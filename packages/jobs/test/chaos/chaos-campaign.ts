@@ -1,5 +1,5 @@
 import { SeededRandom } from '@troupe/core/testing';
-import { connectClient } from '@troupe/jobs';
+import { connectClient } from '../checked-processes.js';
 import {
   clientProcess,
   feederProcess,
@@ -59,8 +59,14 @@ const PAUSE_MS_MAX = 2_000;
 const FENCED_MS_MAX = 20_000;
 const DAY_SECONDS = 86_400;
 const SLOTS = 8;
-/** A small log, so that it fits on a small disk. */
-const LEADER_OPTIONS = { wal: { segmentBytes: 32 * 2 ** 20, freeBytesSoft: 80 * 2 ** 20 } };
+/**
+ * A small log, so that it fits on a small disk, and a window of keys and numbers that no sequence of clock steps
+ * ends: after it a submit that is repeated is a new one.
+ */
+const LEADER_OPTIONS = {
+  wal: { segmentBytes: 32 * 2 ** 20, freeBytesSoft: 80 * 2 ** 20 },
+  limits: { keyWindowMs: 365 * DAY_SECONDS * 1_000 },
+};
 
 /**
  * Faults against real processes: a leader, two workers and two clients, one of each behind a proxy. Every

@@ -6,6 +6,8 @@ import { Echo } from '../remote/sample-jobs.js';
 /** A job as the log holds it. */
 interface LoggedJob {
   readonly input: string;
+  /** Record time. */
+  readonly at: number;
   acks: number;
   result: string;
 }
@@ -35,8 +37,15 @@ export class ChaosChecker {
   /** The log after all jobs have ended. Returns how many there are. */
   async check(dir: string): Promise<number> {
     const jobs = await jobsInLog(dir);
-    const inputs = new Set([...jobs.values()].map(({ input }) => input));
-    if (inputs.size !== jobs.size) this.problems.push('a submit was accepted twice');
+    const byInput = new Map<string, string>();
+    for (const [id, { input, at }] of jobs) {
+      const first = byInput.get(input);
+      if (first !== undefined) {
+        const ms = at - (jobs.get(first)?.at ?? 0);
+        this.problems.push(`submit ${input} was accepted twice: ${first}, and ${id} after ${ms} ms`);
+      }
+      byInput.set(input, id);
+    }
     for (const [id, input] of this.acked)
       if (jobs.get(id)?.input !== input) this.problems.push(`acknowledged ${id} is not in the log`);
     for (const [id, { acks, input, result }] of jobs) {
@@ -56,13 +65,13 @@ async function jobsInLog(dir: string): Promise<Map<string, LoggedJob>> {
   let tag = '';
   const of = (job: number): LoggedJob | undefined => jobs.get(`${tag}-${job.toString(36)}`);
   await dumpWal(dir, (entry) => {
-    if (entry.kind !== 'record' || entry.base64 === undefined) return;
-    decodeRecords(Buffer.from(entry.base64, 'base64'), (record) => {
+    if (entry.kind !== 'record') return;
+    decodeRecords(entry.payload, (record) => {
       if (record.type === 'genesis') tag = record.tag;
       else if (record.type === 'policy' && record.policy.exec === Echo.exec) policies.add(record.no);
       else if (record.type === 'enqueue' && policies.has(record.policy)) {
         const input = JSON.parse(payloadText(record.payload)) as string;
-        jobs.set(`${tag}-${record.job.toString(36)}`, { input, acks: 0, result: '' });
+        jobs.set(`${tag}-${record.job.toString(36)}`, { input, at: record.at, acks: 0, result: '' });
       } else if (record.type === 'ack') {
         const job = of(record.job);
         if (job === undefined) return;

@@ -52,8 +52,8 @@ async function feedsInLog(dir: string): Promise<Map<string, LoggedFeed>> {
   let tag = '';
   const idOf = (job: number): string => `${tag}-${job.toString(36)}`;
   await dumpWal(dir, (entry) => {
-    if (entry.kind !== 'record' || entry.base64 === undefined) return;
-    decodeRecords(Buffer.from(entry.base64, 'base64'), (record) => {
+    if (entry.kind !== 'record') return;
+    decodeRecords(entry.payload, (record) => {
       if (record.type === 'genesis') tag = record.tag;
       else if (record.type === 'policy' && record.policy.exec === Fed.exec) policies.add(record.no);
       else if (record.type === 'enqueue' && policies.has(record.policy))

@@ -1,19 +1,11 @@
 // The leader as an actor: which messages it leaves behind, and what its failures do.
 import { type ActorRef, defineActor } from '@troupe/core';
-import {
-  connectClient,
-  defineJob,
-  embedded,
-  handle,
-  type Journal,
-  type OpenJournal,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { defineJob, handle, type Journal, type OpenJournal } from '@troupe/jobs';
 import { memoryJournal } from '@troupe/jobs/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
+import { connectClient, embedded, startLeader, startWorker } from '../checked-processes.js';
 import { NoDeadLetters, systemOf } from '../no-dead-letters.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';

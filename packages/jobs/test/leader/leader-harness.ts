@@ -1,6 +1,6 @@
 import type { Delivered } from '@troupe/core';
 import type { Journal, OpenJournal } from '@troupe/jobs';
-import { type MemoryLog, memoryJournal } from '@troupe/jobs/testing';
+import { type MemoryFiles, type MemoryLog, memoryJournal, memorySpill } from '@troupe/jobs/testing';
 import type { SubmitQuota } from '@troupe/transport';
 import type { LogCondition } from '@troupe/wal';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
@@ -16,7 +16,9 @@ import type { WorkerSession } from '#src/leader/sessions/worker-session.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
+import { JOB_FEATURES } from '#src/protocol/job-protocol.js';
 import type { PeerAccess } from '#src/protocol/leader-interface.js';
+import type { HeldStream } from '#src/protocol/stream-messages.js';
 import type {
   Assignment,
   AttemptEnd,
@@ -24,6 +26,7 @@ import type {
   AttemptRef,
   ToWorker,
 } from '#src/protocol/worker-messages.js';
+import type { Spill, SpillLoaded, SpillWritten } from '#src/spill/spill.js';
 import { policyOf } from '../ledger/random-records.js';
 
 /** The journal in memory is no actor, so it needs no parent. */
@@ -36,6 +39,8 @@ export class LeaderHarness {
   /** How far the wall clock was set forward, or back. */
   wallStepMs = 0;
   readonly log: MemoryLog;
+  /** The files of streams. */
+  readonly spill: MemoryFiles;
   leader!: Leader;
   failJournal = false;
   /** No other process has opened the journal. */
@@ -51,13 +56,19 @@ export class LeaderHarness {
   private readonly options: { limits?: Partial<LeaderLimits>; times?: Partial<LeaderTimes> };
 
   constructor(
-    options: { limits?: Partial<LeaderLimits>; times?: Partial<LeaderTimes>; log?: MemoryLog } = {},
+    options: {
+      limits?: Partial<LeaderLimits>;
+      times?: Partial<LeaderTimes>;
+      log?: MemoryLog;
+      spill?: MemoryFiles;
+    } = {},
     clock = { now: 0, wallStepMs: 0 },
   ) {
     this.options = options;
     this.now = clock.now;
     this.wallStepMs = clock.wallStepMs;
     this.log = options.log ?? { entries: [] };
+    this.spill = options.spill ?? { files: new Map() };
     const put = (run: () => void): void => void this.due.push(run);
     const time: JobsClock = {
       now: () => this.now,
@@ -65,9 +76,22 @@ export class LeaderHarness {
       random: () => 0.5,
     };
     const { limits, times } = options;
-    const effects = (journal: Journal): LeaderEffects => this.effects(journal, put);
+    const effects = (journal: Journal, spill: Spill | undefined): LeaderEffects =>
+      this.effects(journal, spill, put);
+    const onSpillFailed = (error: Error): void => void this.fatal.push(error);
+    const openSpill = memorySpill(this.spill, put);
     openLeader(
-      { clock: time, later: put, effects, openJournal: this.journal(put), owner: NO_OWNER, limits, times },
+      {
+        clock: time,
+        later: put,
+        effects,
+        openJournal: this.journal(put),
+        openSpill,
+        onSpillFailed,
+        owner: NO_OWNER,
+        limits,
+        times,
+      },
       (error, leader) => {
         if (leader === undefined) throw error ?? new Error('no leader');
         this.leader = leader;
@@ -76,7 +100,13 @@ export class LeaderHarness {
     this.settle();
   }
 
-  private effects(journal: Journal, put: (run: () => void) => void): LeaderEffects {
+  private effects(journal: Journal, spill: Spill | undefined, put: (run: () => void) => void): LeaderEffects {
+    const to = {
+      tell: {
+        spillWritten: (written: SpillWritten) => this.leader.spillWritten(written),
+        spillLoaded: (loaded: SpillLoaded) => this.leader.spillLoaded(loaded),
+      },
+    };
     const start = (key: string, ms: number, run: () => void): void => {
       this.timers = this.timers.filter((one) => one.key !== key);
       this.timers.push({ key, at: this.now + ms, run });
@@ -89,6 +119,9 @@ export class LeaderHarness {
         journal.append(entries, stored, {
           tell: { durable: ({ error, firstLsn }) => this.leader.appended(error, firstLsn) },
         }),
+      writeSpill: (write) => spill?.write({ ...write, to }),
+      readSpill: (read) => spill?.read({ ...read, to }),
+      removeSpill: (files) => spill?.remove(files),
       finished: () => {
         this.finished = true;
       },
@@ -149,7 +182,11 @@ export class LeaderHarness {
   restarted(): LeaderHarness {
     const { now, wallStepMs } = this;
     return new LeaderHarness(
-      { ...this.options, log: { entries: [...this.log.entries] } },
+      {
+        ...this.options,
+        log: { entries: [...this.log.entries] },
+        spill: { files: new Map(this.spill.files) },
+      },
       { now, wallStepMs },
     );
   }
@@ -288,9 +325,12 @@ interface FakeWorkerOptions {
   readonly execs: readonly string[];
   readonly patterns: readonly string[];
   readonly held: readonly AttemptRef[];
+  readonly streams?: readonly HeldStream[];
   readonly heartbeatToken?: string;
   readonly creditMax?: number;
   readonly access?: PeerAccess;
+  /** Default: those of this version. */
+  readonly features?: readonly string[];
 }
 
 /** One worker session, driven by the test. */
@@ -305,7 +345,8 @@ export class FakeWorker {
   private granted: number;
 
   constructor(harness: LeaderHarness, options: FakeWorkerOptions) {
-    const { name, incarnation, slots, execs, patterns, held, heartbeatToken = '' } = options;
+    const { name, incarnation, slots, execs, patterns, held, streams, heartbeatToken = '' } = options;
+    const { features = JOB_FEATURES } = options;
     this.harness = harness;
     this.granted = slots - held.length;
     this.session = harness.leader.openWorker(
@@ -316,7 +357,9 @@ export class FakeWorker {
         execs,
         patterns,
         held,
+        streams,
         heartbeatToken,
+        features,
         credit: { jobs: this.granted, bytes: 1_000_000 },
       },
       {

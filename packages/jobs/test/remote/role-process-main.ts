@@ -3,15 +3,8 @@
 //   node role-process-main.js worker <port> <name> <slots> <more options as JSON>
 //   node role-process-main.js client <port> <name>
 //   node role-process-main.js feeder <port> <name>
-import {
-  connectClient,
-  type JobHandle,
-  JobsError,
-  type LeaderServerOptions,
-  type StartWorkerOptions,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { type JobHandle, JobsError, type LeaderServerOptions, type StartWorkerOptions } from '@troupe/jobs';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { Echo, Fed, sampleHandlers } from './sample-jobs.js';
 
 const [role, ...rest] = process.argv.slice(2);

@@ -1,15 +1,13 @@
 import { defineJob, handle, type StreamRefusedError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { aNumber, anything, aString, schema } from '../plain-schema.js';
-import { all, errorOf, inOneProcess, overTcp, type Place } from './stream-world.js';
+import { tempFolder } from '../temp-folder.js';
+import { all, errorOf, fatal, inOneProcess, overTcp, type Place } from './stream-world.js';
 
 const retry = { attempts: 2, baseMs: 1, capMs: 5, jitter: 0 };
 const bytes = schema<Uint8Array>('bytes', (value) => value instanceof Uint8Array);
-const PLACES: readonly (readonly [string, Place])[] = [
-  ['in one process', inOneProcess],
-  ['over TCP', overTcp],
-];
 const KIB = 'x'.repeat(1_000);
 const MIB = 1024 * 1024;
 const base = { input: aNumber, output: anything, chunk: aString, collect: false as const, retry };
@@ -31,10 +29,9 @@ function deferred(): { readonly promise: Promise<void>; readonly resolve: () => 
   return { promise, resolve };
 }
 
-const policies = suite('stream policies');
-
-for (const [name, place] of PLACES) {
-  policies(`wait: without a reader the handler waits in its yield, and loses nothing, ${name}`, async () => {
+function suiteOf(name: string, place: Place): void {
+  const policies = suite(`stream policies ${name}`);
+  policies('wait: without a reader the handler waits in its yield, and loses nothing', async () => {
     let yielded = 0;
     const full = deferred();
     await using world = await place([
@@ -53,7 +50,7 @@ for (const [name, place] of PLACES) {
     assert.is((await all(job.stream())).length, 2_000);
   });
 
-  policies(`drop-with-gap: the handler never waits; the newest chunks stay, ${name}`, async () => {
+  policies('drop-with-gap: the handler never waits; the newest chunks stay', async () => {
     await using world = await place([handle(bulk, yielding)]);
     const stream = { whenUnread: 'drop-with-gap', bufferBytes: MIB / 8 } as const;
     const job = await world.client.submit(bulk, 2_000, { streaming: true, stream });
@@ -66,7 +63,7 @@ for (const [name, place] of PLACES) {
     assert.ok(data.length > 50 && data.length < 200, `${data.length} chunks are left`);
   });
 
-  policies(`fail: without any reader the job fails; with one it waits, ${name}`, async () => {
+  policies('fail: without any reader the job fails; with one it waits', async () => {
     await using world = await place([handle(bulk, yielding)]);
     const stream = { whenUnread: 'fail', bufferBytes: MIB / 8 } as const;
     const unread = await world.client.submit(bulk, 2_000, { streaming: true, stream });
@@ -76,36 +73,33 @@ for (const [name, place] of PLACES) {
     assert.is((await all(read.stream())).length, 2_000);
   });
 
-  policies(
-    `silence and run time are two limits, and waiting for a reader is no silence, ${name}`,
-    async () => {
-      await using world = await place([
-        handle(limited, async function* (mode, { signal }) {
+  policies('silence and run time are two limits, and waiting for a reader is no silence', async () => {
+    await using world = await place([
+      handle(limited, async function* (mode, { signal }) {
+        yield KIB;
+        if (mode === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        while (mode === 2 && !signal.aborted) {
+          await new Promise((resolve) => setTimeout(resolve, 20));
           yield KIB;
-          if (mode === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-          while (mode === 2 && !signal.aborted) {
-            await new Promise((resolve) => setTimeout(resolve, 20));
-            yield KIB;
-          }
-          if (mode === 3) yield* yielding(500);
-        }),
-      ]);
-      const { client } = world;
-      const failures = [];
-      for (const mode of [1, 2]) {
-        const job = await client.submit(limited, mode, { streaming: true });
-        const error = (await errorOf(job.result())) as Error & { failure?: { name: string } };
-        failures.push(error.failure?.name);
-      }
-      assert.equal(failures, ['SilenceExceeded', 'RunTimeExceeded']);
-      const stream = { whenUnread: 'wait', bufferBytes: MIB / 8 } as const;
-      const slow = await client.submit(limited, 3, { streaming: true, stream });
-      await new Promise((resolve) => setTimeout(resolve, 400));
-      assert.is((await all(slow.stream())).length, 501);
-    },
-  );
+        }
+        if (mode === 3) yield* yielding(500);
+      }),
+    ]);
+    const { client } = world;
+    const failures = [];
+    for (const mode of [1, 2]) {
+      const job = await client.submit(limited, mode, { streaming: true });
+      const error = (await errorOf(job.result())) as Error & { failure?: { name: string } };
+      failures.push(error.failure?.name);
+    }
+    assert.equal(failures, ['SilenceExceeded', 'RunTimeExceeded']);
+    const stream = { whenUnread: 'wait', bufferBytes: MIB / 8 } as const;
+    const slow = await client.submit(limited, 3, { streaming: true, stream });
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    assert.is((await all(slow.stream())).length, 501);
+  });
 
-  policies(`cancel ends the generator in its yield, and the readers with it, ${name}`, async () => {
+  policies('cancel ends the generator in its yield, and the readers with it', async () => {
     const ended = deferred();
     await using world = await place([
       handle(bulk, async function* () {
@@ -126,7 +120,7 @@ for (const [name, place] of PLACES) {
     assert.ok((error.position?.offset ?? 0) > 0);
   });
 
-  policies(`a stream that was not requested is FAILED_PRECONDITION, ${name}`, async () => {
+  policies('a stream that was not requested is FAILED_PRECONDITION', async () => {
     await using world = await place([
       handle(words, async function* (text) {
         yield text;
@@ -144,7 +138,7 @@ for (const [name, place] of PLACES) {
     assert.is((await errorOf(world.client.submit(words, 'a', stray))).code, 'ERR_JOB_DEFINITION');
   });
 
-  policies(`the end has the metadata of the trailer, whatever the outcome, ${name}`, async () => {
+  policies('the end has the metadata of the trailer, whatever the outcome', async () => {
     await using world = await place([
       handle(words, async function* (text, { trailer, attempt }) {
         trailer({ text, attempt });
@@ -162,7 +156,7 @@ for (const [name, place] of PLACES) {
     }
   });
 
-  policies(`bytes are chunks and output as they are, ${name}`, async () => {
+  policies('bytes are chunks and output as they are', async () => {
     await using world = await place([
       handle(raw, async function* (input) {
         yield input;
@@ -180,7 +174,7 @@ for (const [name, place] of PLACES) {
     assert.equal([...(await job.result())], [255, 0, 7, 0, 1, 2, ...Buffer.from('text')]);
   });
 
-  policies(`a reader is a stream of Node or of the web, too, and stops by its signal, ${name}`, async () => {
+  policies('a reader is a stream of Node or of the web, too, and stops by its signal', async () => {
     await using world = await place([
       handle(bulk, yielding),
       handle(words, async function* (text) {
@@ -206,6 +200,47 @@ for (const [name, place] of PLACES) {
     assert.equal(await items.next(), { done: true, value: undefined });
     await long.cancel();
   });
+
+  policies.run();
 }
 
-policies.run();
+suiteOf('in one process', inOneProcess);
+suiteOf('over TCP', overTcp);
+
+const restarts = suite('stream policies over restarts');
+
+restarts('a durable stream has no gap after a restart of the leader, for late readers, too', async () => {
+  await using folder = await tempFolder();
+  const options = { dir: folder.path, onFatal: fatal };
+  let leader = await startLeader(options);
+  const { address } = leader;
+  const goOn = deferred();
+  const handlers = [
+    handle(bulk, async function* (count) {
+      for (let i = 0; i < count; i += 1) {
+        if (i === count / 2) await goOn.promise;
+        yield `${i} ${KIB}`;
+      }
+    }),
+  ];
+  await using _worker = await startWorker({ address, name: 'w', handlers, heartbeatThread: false });
+  await using client = await connectClient({ address });
+  const stream = { durable: true };
+  const job = await client.submit(bulk, 1_000, { streaming: true, stream });
+  const chunks = job.stream();
+  const seen: string[] = [];
+  while (seen.length < 300) seen.push((await chunks.next()).value ?? '');
+  await leader.close({ withinMs: 0 });
+  leader = await startLeader({ ...options, address });
+  goOn.resolve();
+  for await (const chunk of chunks) seen.push(chunk);
+  const late = await all(client.open(bulk, job.id).stream());
+  for (const read of [seen, late])
+    assert.equal(
+      read.map((chunk) => Number.parseInt(chunk, 10)),
+      Array.from({ length: 1_000 }, (_, i) => i),
+    );
+  await leader.close();
+});
+
+restarts.run();

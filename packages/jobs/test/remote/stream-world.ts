@@ -1,12 +1,6 @@
-import {
-  type Client,
-  connectClient,
-  embedded,
-  type HandledJob,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import type { Client, HandledJob } from '@troupe/jobs';
 import * as assert from 'uvu/assert';
+import { connectClient, embedded, startLeader, startWorker } from '../checked-processes.js';
 import { tempFolder } from '../temp-folder.js';
 
 export const fatal = (error: Error): void => assert.unreachable(error.message);

@@ -1,15 +1,7 @@
-import {
-  connectClient,
-  defineJob,
-  handle,
-  type JobHandle,
-  type JobItem,
-  type StreamResetError,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { defineJob, handle, type JobHandle, type JobItem, type StreamResetError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { aNumber, anything, aString, schema } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 import { all, errorOf, fatal, inOneProcess, overTcp, type Place } from './stream-world.js';
@@ -114,7 +106,8 @@ function suiteOf(name: string, place: Place): void {
 
   streaming('internal: the job never waits; lost chunks are a gap, and the output is an item', async () => {
     await using world = await place([handle(bulk, sending), handle(count, counting)]);
-    const job = await world.client.submit(bulk, 3_000, { streaming: 'internal' });
+    const stream = { spillBytes: 0 };
+    const job = await world.client.submit(bulk, 3_000, { streaming: 'internal', stream });
     assert.is(await job.result(), null);
     const items = await all(job.items());
     const gap = items[0] as { kind: string; from: number; to: number };

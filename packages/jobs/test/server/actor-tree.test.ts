@@ -1,9 +1,10 @@
 import type { Middleware } from '@troupe/core';
-import { connectClient, embedded, handle, startLeader, startWorker } from '@troupe/jobs';
+import { handle } from '@troupe/jobs';
 import { memoryJournal } from '@troupe/jobs/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { defineJob } from '#src/job/define-job.js';
+import { connectClient, embedded, startLeader, startWorker } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
 
 const trees = suite('actor tree');

@@ -3,10 +3,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { connectClient, defineJob, type LeaderServer, startLeader } from '@troupe/jobs';
+import { defineJob, type LeaderServer } from '@troupe/jobs';
 import { IdentityStore } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, startLeader } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 

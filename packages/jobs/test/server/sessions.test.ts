@@ -1,14 +1,7 @@
 // Sessions of a leader over a network in memory, in virtual time.
 import { defineActor, type Ref } from '@troupe/core';
 import { createTestSystem, ManualHost, type TestSystem } from '@troupe/core/testing';
-import {
-  type Client,
-  connectClient,
-  handle,
-  type LeaderServer,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { type Client, handle, type LeaderServer } from '@troupe/jobs';
 import { memoryJournal } from '@troupe/jobs/testing';
 import { type Connection, Dialer, NO_HEADER, type Role, TcpListener } from '@troupe/transport';
 import { MemoryNetwork } from '@troupe/transport/testing';
@@ -22,6 +15,7 @@ import { ClientConnection } from '#src/server/client-connection.js';
 import { offerToLeader } from '#src/server/offer-to-leader.js';
 import { SessionMaker } from '#src/server/session-maker.js';
 import { encodeClient, encodeClientHello } from '#src/wire/client-codec.js';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { NoDeadLetters, systemOf } from '../no-dead-letters.js';
 import { Echo } from '../remote/sample-jobs.js';
 

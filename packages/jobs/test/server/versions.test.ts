@@ -1,5 +1,5 @@
 // Peers of other versions, on real sockets: a leader refuses only the part that it does not know.
-import { startLeader } from '@troupe/jobs';
+
 import { Dialer, NO_HEADER, nodeClock, nodeNet, type Role } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,6 +11,7 @@ import { JobFrameType } from '#src/wire/job-frame-type.js';
 import type { Emit } from '#src/wire/session-codec.js';
 import { WireReader } from '#src/wire/wire-reader.js';
 import { encodeWorkerHello, readToWorker } from '#src/wire/worker-codec.js';
+import { startLeader } from '../checked-processes.js';
 import { Echo } from '../remote/sample-jobs.js';
 import { tempFolder } from '../temp-folder.js';
 

@@ -9,6 +9,7 @@ import { AttemptLifecycle } from '#src/leader/dispatch/attempt-lifecycle.js';
 import { JobQueues } from '#src/leader/dispatch/job-queues.js';
 import { LeaseWatch } from '#src/leader/dispatch/lease-watch.js';
 import { Leader } from '#src/leader/leader.js';
+import { LeaderTime } from '#src/leader/leader-time.js';
 import { ClientSession } from '#src/leader/sessions/client-session.js';
 import { SessionRegistry } from '#src/leader/sessions/session-registry.js';
 import { WorkerSession } from '#src/leader/sessions/worker-session.js';
@@ -564,11 +565,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'lets the wall clock hold up its delays',
     plant: () =>
       swap(
-        Leader,
-        'readClock',
+        LeaderTime,
+        'read',
         () =>
-          function readClock(this: { recordTime: number; clock: Leader['clock']; ledger: Ledger }) {
-            this.recordTime = Math.max(this.clock.wallNow(), this.ledger.now, this.recordTime);
+          function read(this: { record: number; clock: Leader['clock'] }) {
+            this.record = Math.max(this.clock.wallNow(), this.record);
           },
       ),
   },

@@ -221,6 +221,9 @@ export class RecordModel {
       case 'policy_drop':
       case 'producer_drop':
       case 'limits':
+      case 'spill_file':
+      case 'spill_drop':
+      case 'state':
       case 'tick':
         return;
       default:

@@ -1,6 +1,7 @@
 import type { ActorSystem, Host, HostTimer } from '@troupe/core';
 import { createSystem } from '@troupe/core';
 import { SeededRandom, StepExecutor } from '@troupe/core/testing';
+import { textOf } from '../no-dead-letters.js';
 
 interface Event {
   at: number;
@@ -46,6 +47,11 @@ export class SimulatedMachine {
       host,
       executor: () => executor,
       supervise: { decide: () => 'escalate' },
+    });
+    const { incarnation } = this;
+    this.system.on('dead-letter', ({ letter }) => {
+      if (this.incarnation === incarnation)
+        this.simulation.problem(`${this.name}: dead letter ${textOf(letter)}`);
     });
     return host;
   }

@@ -34,7 +34,9 @@ export class DefinitionLoader {
     checkModule(wanted, undefined);
     let exported: Readonly<Record<string, unknown>>;
     try {
-      exported = (await import(urlOf(module as string))) as Readonly<Record<string, unknown>>;
+      exported = (await import(/* webpackIgnore: true */ urlOf(module as string))) as Readonly<
+        Record<string, unknown>
+      >;
     } catch (error) {
       throw new ThreadDefinitionError(
         name,

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import {
   type ActorAddress,
   type AnyDefinition,
+  type LayoutFields,
   OptionError,
   type RemoteAsk,
   type RemoteDefinition,
@@ -9,23 +10,13 @@ import {
   type ThreadReceiver,
   type Threads,
 } from '@troupe/core';
-import { ShapeTable } from '../value/shapes.js';
+import { ReaderForms, WriterForms } from '../value/forms.js';
 import { ValueReader } from '../value/value-reader.js';
 import { ValueWriter } from '../value/value-writer.js';
 import { checkModule, DefinitionLoader } from './definition-loader.js';
+import { PollLoop, type RecordSource } from './node-poll-loop.js';
 import { type LinkEnds, ThreadLink } from './node-thread-link.js';
 
-/**
- * How long a thread looks for records before it sleeps. A time, not a count: a thread that was held up by
- * others meanwhile sleeps at once. Longer where that finds records, shorter where it does not: there it only
- * takes processor time from the thread that would write them.
- */
-const POLL_MS_MAX = 0.1;
-const POLL_MS_MIN = 0.02;
-const LONGER = 1.5;
-const SHORTER = 0.7;
-/** Every so many sleeps it looks for long again: the threads may have a processor each by now. */
-const LOOK_LONG_EVERY = 64;
 /** Words of the shared memory: whether the main thread keeps the process alive, then one for each thread. */
 const HELD = 0;
 const SLEEPS = 16;
@@ -57,7 +48,7 @@ interface Peer {
 }
 
 /** The threads of a system as one of them uses them: rings to all others, and the loop that reads them. */
-export class ThreadCarrier implements Threads {
+export class ThreadCarrier implements Threads, RecordSource {
   readonly self: number;
   readonly others: readonly number[];
   private readonly names: readonly string[];
@@ -69,15 +60,9 @@ export class ThreadCarrier implements Threads {
   private readonly loader = new DefinitionLoader();
   private readonly peers: (Peer | undefined)[] = [];
   private readonly onClose: () => Promise<void> | undefined;
-  private isPolling = false;
+  private readonly loop: PollLoop = new PollLoop(this);
   private isFlushDue = false;
   private isClosed = false;
-  /** When a record was last found. */
-  private lastReadAt = 0;
-  private pollMs = POLL_MS_MAX;
-  /** The first records after a sleep were not found by looking longer: two threads may share a processor. */
-  private isWoken = false;
-  private sleeps = 0;
   private nextPlace = 0;
 
   constructor(spec: CarrierSpec, receiver: ThreadReceiver, onClose: () => Promise<void> | undefined) {
@@ -91,14 +76,14 @@ export class ThreadCarrier implements Threads {
     this.reader = new ValueReader(receiver);
     this.onClose = onClose;
     for (const ends of spec.peers) this.connect(ends);
-    this.poll();
+    this.wakeUp();
   }
 
   private connect(ends: PeerEnds): void {
     const values = { writer: this.writer, reader: this.reader };
     const hooks = { onWritten: this.flushSoon, onPublished: this.wake };
     this.peers[ends.thread] = { link: new ThreadLink(ends.thread, ends, this.receiver, values, hooks), ends };
-    ends.bell.on('message', this.bellRang);
+    ends.bell.on('message', this.wakeUp);
     // The main thread stays for the sake of others only while they have something to do.
     if (this.self === 0) ends.bell.unref();
   }
@@ -123,12 +108,25 @@ export class ThreadCarrier implements Threads {
     checkModule(definition, this.entry);
   }
 
-  tell(thread: number, at: ActorAddress, handler: number, payload: unknown): boolean {
-    return this.linkTo(thread).tell(at, handler, payload);
+  tell(
+    thread: number,
+    at: ActorAddress,
+    handler: number,
+    payload: unknown,
+    layout: LayoutFields | undefined,
+  ): boolean {
+    return this.linkTo(thread).tell(at, handler, payload, layout);
   }
 
-  ask(thread: number, at: ActorAddress, handler: number, payload: unknown, ask: RemoteAsk): boolean {
-    return this.linkTo(thread).ask(at, handler, payload, ask);
+  ask(
+    thread: number,
+    at: ActorAddress,
+    handler: number,
+    payload: unknown,
+    ask: RemoteAsk,
+    layout: LayoutFields | undefined,
+  ): boolean {
+    return this.linkTo(thread).ask(at, handler, payload, ask, layout);
   }
 
   reply(thread: number, ask: number, value: unknown): void {
@@ -152,13 +150,13 @@ export class ThreadCarrier implements Threads {
   }
 
   pack(value: unknown): unknown {
-    this.writer.useScratch(new ShapeTable());
+    this.writer.useScratch(new WriterForms());
     this.writer.writeValue(value, 'spawn');
     return Uint8Array.prototype.slice.call(this.writer.written);
   }
 
   unpack(packed: unknown): unknown {
-    this.reader.useBytes(packed as Uint8Array, [], []);
+    this.reader.useBytes(packed as Uint8Array, new ReaderForms(), []);
     return this.reader.readValue();
   }
 
@@ -168,6 +166,7 @@ export class ThreadCarrier implements Threads {
 
   close(): Promise<void> | undefined {
     this.isClosed = true;
+    this.loop.stop();
     for (const peer of this.peers) {
       peer?.link.close();
       peer?.ends.bell.close();
@@ -188,7 +187,7 @@ export class ThreadCarrier implements Threads {
     // Each message is counted once, by the main thread.
     const lost = this.self === 0 ? Atomics.exchange(this.control, waitingAt(thread), 0) : 0;
     this.receiver.threadEnded(thread, error, unread, lost);
-    this.poll();
+    this.wakeUp();
   }
 
   // Writing: what one run of the event loop writes is published together.
@@ -212,43 +211,39 @@ export class ThreadCarrier implements Threads {
 
   // Reading.
 
-  private readonly bellRang = (): void => this.poll();
-
-  private poll(): void {
-    this.lastReadAt = performance.now();
+  private readonly wakeUp = (): void => {
     Atomics.store(this.control, sleepsAt(this.self), 0);
-    if (this.isPolling) return;
-    this.isPolling = true;
-    this.isWoken = true;
-    setImmediate(this.readAll);
-  }
-
-  private readonly readAll = (): void => {
-    if (this.isClosed) return;
-    let hasRead = false;
-    for (const peer of this.peers) if (peer?.link.read() === true) hasRead = true;
-    Atomics.store(this.control, waitingAt(this.self), this.receiver.waiting);
-    const now = performance.now();
-    if (hasRead) {
-      this.lastReadAt = now;
-      if (!this.isWoken) this.pollMs = Math.min(POLL_MS_MAX, this.pollMs * LONGER);
-      this.isWoken = false;
-    }
-    if (now - this.lastReadAt < this.pollMs || !this.sleep()) setImmediate(this.readAll);
+    this.loop.wake();
   };
 
-  /** False when a record came in the meantime. */
-  private sleep(): boolean {
+  exchange(): boolean {
+    let hasRead = false;
+    for (let i = 0; i < this.peers.length; i += 1) {
+      const link = this.peers[i]?.link;
+      if (link === undefined) continue;
+      link.publish();
+      if (link.read()) hasRead = true;
+    }
+    Atomics.store(this.control, waitingAt(this.self), this.receiver.waiting);
+    return hasRead;
+  }
+
+  get hasRecords(): boolean {
+    for (let i = 0; i < this.peers.length; i += 1) if (this.peers[i]?.link.isEmpty === false) return true;
+    return false;
+  }
+
+  get isBusy(): boolean {
+    return this.receiver.isBusy;
+  }
+
+  sleep(): boolean {
     const word = sleepsAt(this.self);
     Atomics.store(this.control, word, 1);
     if (this.peers.some((peer) => peer?.link.hasWork === true)) {
       Atomics.store(this.control, word, 0);
       return false;
     }
-    this.isPolling = false;
-    this.sleeps += 1;
-    this.pollMs =
-      this.sleeps % LOOK_LONG_EVERY === 0 ? POLL_MS_MAX : Math.max(POLL_MS_MIN, this.pollMs * SHORTER);
     if (this.self === 0) this.holdWhileOthersRun();
     else if (Atomics.compareExchange(this.control, HELD, 1, 0) === 1) this.wake(0);
     return true;

@@ -1,9 +1,16 @@
 // Hot path: every message between threads.
 
 import { type MessagePort, receiveMessageOnPort, type TransferListItem } from 'node:worker_threads';
-import type { ActorAddress, RemoteAsk, RemoteSignal, ThreadReceiver, UnreadMessage } from '@troupe/core';
+import type {
+  ActorAddress,
+  LayoutFields,
+  RemoteAsk,
+  RemoteSignal,
+  ThreadReceiver,
+  UnreadMessage,
+} from '@troupe/core';
 import { RingReader, RingWriter } from '../ring/byte-ring.js';
-import { ShapeTable } from '../value/shapes.js';
+import { ReaderForms, WriterForms } from '../value/forms.js';
 import { transferListOf } from '../value/transfer.js';
 import type { ValueReader } from '../value/value-reader.js';
 import type { ValueWriter } from '../value/value-writer.js';
@@ -22,10 +29,12 @@ const KIND_MASK = (1 << KIND_BITS) - 1;
 /** A record is begun where at least so many bytes are free. */
 const LEAST_BYTES = 64;
 const MARKER_BYTES = 8;
+/** Kind, handler and address of a message. */
+const HEAD_BYTES = 16;
 /** Larger records, in parts of the ring, go by the port. */
 const LARGE = 1 / 4;
 /** Records read in one go, before actors get their turns. */
-const BATCH = 1_024;
+const BATCH = 256;
 /** Closed records that are published at once. */
 const PUBLISH_EVERY = 64;
 
@@ -45,8 +54,8 @@ export class ThreadLink {
   private readonly receiver: ThreadReceiver;
   private readonly writer: ValueWriter;
   private readonly reader: ValueReader;
-  private readonly shapes = new ShapeTable();
-  private readonly shapesIn: (readonly string[])[] = [];
+  private readonly forms = new WriterForms();
+  private readonly formsIn = new ReaderForms();
   /** Records for which there was no room, in their order. */
   private readonly waiting: Buffer[] = [];
   private unpublished = 0;
@@ -72,29 +81,28 @@ export class ThreadLink {
   }
 
   /** False when this was the last for which there is room. */
-  tell(at: ActorAddress, handler: number, payload: unknown): boolean {
+  tell(at: ActorAddress, handler: number, payload: unknown, layout?: LayoutFields): boolean {
     const isDirect = this.begin();
     for (let direct = isDirect; ; direct = false) {
-      if (!direct) this.writer.useScratch(this.shapes);
-      this.head(TELL, handler, at);
-      if (this.writer.writeValue(payload, 'payload', transferListOf(payload)))
+      this.head(direct, TELL, handler, at);
+      if (this.writePayload(payload, layout)) return this.closeRecord(direct, payload);
+    }
+  }
+
+  ask(at: ActorAddress, handler: number, payload: unknown, ask: RemoteAsk, layout?: LayoutFields): boolean {
+    const isDirect = this.begin();
+    for (let direct = isDirect; ; direct = false) {
+      this.head(direct, ASK, handler, at);
+      this.writer.int32(ask.number);
+      this.writer.float64(ask.leftMs);
+      if (this.writer.writeValue(ask.chain, 'chain') && this.writePayload(payload, layout))
         return this.closeRecord(direct, payload);
     }
   }
 
-  ask(at: ActorAddress, handler: number, payload: unknown, ask: RemoteAsk): boolean {
-    const isDirect = this.begin();
-    for (let direct = isDirect; ; direct = false) {
-      if (!direct) this.writer.useScratch(this.shapes);
-      this.head(ASK, handler, at);
-      this.writer.int32(ask.number);
-      this.writer.float64(ask.leftMs);
-      if (
-        this.writer.writeValue(ask.chain, 'chain') &&
-        this.writer.writeValue(payload, 'payload', transferListOf(payload))
-      )
-        return this.closeRecord(direct, payload);
-    }
+  private writePayload(payload: unknown, layout: LayoutFields | undefined): boolean {
+    if (layout !== undefined) return this.writer.writeLaidOut(payload, 'payload', layout);
+    return this.writer.writeValue(payload, 'payload', transferListOf(payload));
   }
 
   reply(ask: number, value: unknown): void {
@@ -108,7 +116,7 @@ export class ThreadLink {
   private writeAnswer(kind: number, ask: number, value: unknown, what: string): void {
     const isDirect = this.begin();
     for (let direct = isDirect; ; direct = false) {
-      if (!direct) this.writer.useScratch(this.shapes);
+      if (!direct) this.writer.useScratch(this.forms);
       this.writer.int32(kind);
       this.writer.int32(ask);
       if (this.writer.writeValue(value, what, transferListOf(value)))
@@ -119,25 +127,37 @@ export class ThreadLink {
   signal(signal: RemoteSignal): void {
     const isDirect = this.begin();
     for (let direct = isDirect; ; direct = false) {
-      if (!direct) this.writer.useScratch(this.shapes);
+      if (!direct) this.writer.useScratch(this.forms);
       this.writer.int32(SIGNAL);
       if (this.writer.writeValue(signal, signal.kind)) return void this.closeRecord(direct, undefined);
     }
   }
 
-  private head(kind: number, handler: number, { thread, slot, generation }: ActorAddress): void {
-    const { writer } = this;
-    writer.int32(kind | (handler << KIND_BITS));
-    writer.int32(thread);
-    writer.int32(slot);
-    writer.int32(generation);
+  private head(isDirect: boolean, kind: number, handler: number, at: ActorAddress): void {
+    const { writer, out } = this;
+    const first = kind | (handler << KIND_BITS);
+    if (isDirect) {
+      // A record begins at a whole word, with room for this.
+      const word = out.at >> 2;
+      out.words[word] = first;
+      out.words[word + 1] = at.thread;
+      out.words[word + 2] = at.slot;
+      out.words[word + 3] = at.generation;
+      writer.at += HEAD_BYTES;
+      return;
+    }
+    writer.useScratch(this.forms);
+    writer.int32(first);
+    writer.int32(at.thread);
+    writer.int32(at.slot);
+    writer.int32(at.generation);
   }
 
   /** Whether the record can be written to the ring. */
   private begin(): boolean {
     const { out } = this;
     if (this.waiting.length > 0 || !out.begin(LEAST_BYTES)) return false;
-    this.writer.useMemory(out.bytes, out.view, out.at, out.end, this.shapes);
+    this.writer.useMemory(out.bytes, out.view, out.at, out.end, this.forms);
     return true;
   }
 
@@ -192,6 +212,7 @@ export class ThreadLink {
   /** Writes the records that wait for room, as far as there is room again. */
   private writeWaiting(): void {
     const { waiting } = this;
+    if (!this.out.isHalfFree) return;
     let written = 0;
     while (written < waiting.length && this.copy(waiting[written] as Buffer)) written += 1;
     if (written === 0) {
@@ -204,13 +225,17 @@ export class ThreadLink {
     else this.receiver.roomAgain(this.thread);
   }
 
+  /** No record is to be read. */
+  get isEmpty(): boolean {
+    return this.in.isEmpty;
+  }
+
   /**
    * A record is to be read, or one that waits has room. Asked before a sleep: the reader may have made room
    * just before it could see that the writer waits for it, and does not wake it then.
    */
   get hasWork(): boolean {
-    const [first] = this.waiting;
-    return !this.in.isEmpty || (first !== undefined && this.out.begin(roomFor(first)));
+    return !this.in.isEmpty || (this.waiting.length > 0 && this.out.isHalfFree);
   }
 
   /** Reads some records; false when there was nothing to do. */
@@ -221,7 +246,7 @@ export class ThreadLink {
     let left = BATCH;
     while (left > 0 && ring.next()) {
       left -= 1;
-      this.reader.useMemory(ring.bytes, ring.view, ring.at, this.shapesIn, []);
+      this.reader.useMemory(ring.bytes, ring.view, ring.at, this.formsIn);
       this.handle();
     }
     // The other thread waits for room: waking it is like waking it for a record.
@@ -272,7 +297,7 @@ export class ThreadLink {
   private handlePosted(): void {
     const posted = receiveMessageOnPort(this.port) as PostedRecord | undefined;
     if (posted === undefined) throw new Error('a record that was to come by the port is not there');
-    this.reader.useBytes(posted.message.bytes, this.shapesIn, posted.message.beside);
+    this.reader.useBytes(posted.message.bytes, this.formsIn, posted.message.beside);
     this.handle();
   }
 
@@ -294,14 +319,14 @@ export class ThreadLink {
   unread(out: SharedArrayBuffer): UnreadMessage[] {
     const messages: UnreadMessage[] = [];
     const ring = new RingReader(out);
-    const shapes = this.shapes.known.map(({ names }) => names);
+    const forms = this.forms.asRead;
     ring.refresh();
     while (ring.next()) {
-      this.reader.useMemory(ring.bytes, ring.view, ring.at, shapes, []);
+      this.reader.useMemory(ring.bytes, ring.view, ring.at, forms);
       this.addUnread(messages);
     }
     for (const record of this.waiting) {
-      this.reader.useBytes(record, shapes, []);
+      this.reader.useBytes(record, forms, []);
       this.addUnread(messages);
     }
     return messages;

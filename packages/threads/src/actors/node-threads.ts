@@ -181,7 +181,8 @@ function portsOf(ends: readonly PeerEnds[]): TransferListItem[] {
 
 function bootModule(thread: string): URL {
   return findBootModule(thread, {
-    beside: new URL('./node-actor-thread-main.js', import.meta.url),
+    path: './node-actor-thread-main.js',
+    from: import.meta.url,
     entry: '@troupe/threads/actor-thread',
   });
 }

@@ -2,6 +2,7 @@
 
 import { availableParallelism } from 'node:os';
 import { nodeHost } from '@troupe/core';
+import { AdaptiveSpin } from '../thread/adaptive-spin.js';
 import { errorRecord } from '../thread/error-record.js';
 import { findBootModule } from '../thread/node-boot-module.js';
 import { ThreadStartError } from '../thread/thread-errors.js';
@@ -12,14 +13,16 @@ import type { PoolSettings } from './pool-options.js';
 import type { ExecutorThreads, PoolPorts, PoolThreadReports } from './pool-ports.js';
 import type { PoolTask } from './pool-task.js';
 
-/** Turns of the event loop without news before the pool waits to be woken. */
-const POLLS = 32;
+/** Looks for news in one turn of the event loop: some microseconds. */
+const LOOKS_PER_TURN = 64;
+
+const clock = globalThis.performance;
 
 export const nodePoolPorts: PoolPorts = {
   host: nodeHost,
   parallelism: availableParallelism(),
   openThreads: (settings, reports) => new NodePoolThreads(settings, reports),
-  importModule: (url) => import(url) as Promise<Readonly<Record<string, unknown>>>, // a module namespace
+  importModule: (url) => import(/* webpackIgnore: true */ url) as Promise<Readonly<Record<string, unknown>>>, // a module namespace
 };
 
 class NodePoolThreads implements ExecutorThreads {
@@ -31,7 +34,7 @@ class NodePoolThreads implements ExecutorThreads {
   /** Links with tasks that are not sent yet. */
   private touched: ThreadLink[] = [];
   private polling = false;
-  private polls = 0;
+  private readonly spin = new AdaptiveSpin();
 
   constructor(settings: PoolSettings, reports: PoolThreadReports) {
     this.settings = settings;
@@ -109,7 +112,8 @@ class NodePoolThreads implements ExecutorThreads {
 
   /** A thread has rung: look at once, then a few turns more. */
   private onNews(): void {
-    this.drainAll();
+    this.spin.woken(clock.now());
+    if (this.drainAll()) this.spin.found(clock.now());
     this.poll();
   }
 
@@ -124,19 +128,37 @@ class NodePoolThreads implements ExecutorThreads {
   }
 
   private poll(): void {
-    this.polls = 0;
+    const { spin } = this;
+    spin.begin(clock.now());
     if (this.polling) return;
+    if (!spin.isOff) return this.startTurns();
+    spin.slept();
+    this.sleep();
+  }
+
+  private startTurns(): void {
     this.polling = true;
     Atomics.store(this.awake, 0, 1);
     setImmediate(this.turn);
   }
 
   private readonly turn = (): void => {
-    if (this.drainAll()) this.polls = 0;
-    else this.polls += 1;
-    if (this.polls > POLLS || this.isIdle()) this.sleep();
-    else setImmediate(this.turn);
+    const { spin } = this;
+    if (this.look()) spin.found(clock.now());
+    else if (this.isIdle()) return this.sleep();
+    else if (spin.isSpent(clock.now())) {
+      spin.slept();
+      return this.sleep();
+    }
+    setImmediate(this.turn);
   };
+
+  private look(): boolean {
+    if (this.drainAll()) return true;
+    for (let left = LOOKS_PER_TURN; left > 0; left -= 1)
+      for (const link of this.links.values()) if (link.hasNews) return this.drainAll();
+    return false;
+  }
 
   /** Threads ring from now on. News that came meanwhile are not missed. */
   private sleep(): void {
@@ -144,7 +166,7 @@ class NodePoolThreads implements ExecutorThreads {
     Atomics.store(this.awake, 0, 0);
     for (const link of this.links.values()) {
       link.hold(!link.isIdle);
-      if (link.hasNews) return this.poll();
+      if (link.hasNews) return this.startTurns();
     }
   }
 
@@ -161,8 +183,10 @@ class NodePoolThreads implements ExecutorThreads {
   }
 }
 
-/** The literal form of the URL is what bundlers look for. */
 function bootModule(thread: string): URL {
-  const beside = new URL('./node-pool-thread-main.js', import.meta.url);
-  return findBootModule(thread, { beside, entry: '@troupe/threads/pool-thread' });
+  return findBootModule(thread, {
+    path: './node-pool-thread-main.js',
+    from: import.meta.url,
+    entry: '@troupe/threads/pool-thread',
+  });
 }

@@ -1,4 +1,5 @@
 import { TroupeError } from '@troupe/core';
+import { keepClassNames } from '@troupe/core/class-names';
 
 /** The pool has no idle thread, no room for another, and its queue is full. */
 export class PoolFullError extends TroupeError {
@@ -95,3 +96,14 @@ export class NoTaskError extends TroupeError {
     super('currentTask(): this code does not run inside a task of a ThreadPoolExecutor');
   }
 }
+
+keepClassNames({
+  NoTaskError,
+  PoolCycleError,
+  PoolFullError,
+  PoolShutDownError,
+  TaskCancelledError,
+  TaskFailedError,
+  TaskTimeoutError,
+  TaskUnknownError,
+});

@@ -50,10 +50,13 @@ export class RingWriter extends ByteRing {
   private tail: number;
   private published: number;
   private head: number;
+  /** The end of the room that is known to be free without a break, counted as the tail is. */
+  private limit: number;
 
   constructor(memory: SharedArrayBuffer) {
     super(memory);
     this.tail = Atomics.load(this.header, TAIL);
+    this.limit = this.tail;
     this.published = this.tail;
     this.head = Atomics.load(this.header, HEAD);
   }
@@ -61,27 +64,29 @@ export class RingWriter extends ByteRing {
   /** Opens a record of at least so many bytes; false when there is no room for that at present. */
   begin(least: number): boolean {
     const need = LENGTH_BYTES + least;
-    let position = this.tail & this.mask;
-    let free = this.free(need);
-    if (this.capacity - position < need) {
-      const rest = this.capacity - position;
-      if (free < rest + need) free = this.refreshed();
-      if (free < rest + need) return false;
-      this.words[position >> 2] = WRAP;
-      this.tail = (this.tail + rest) | 0;
-      free -= rest;
-      position = 0;
-    } else if (free < need) {
-      return false;
-    }
+    // Room that was found for an earlier record is still there behind it.
+    if (((this.limit - this.tail) | 0) < need && !this.findRoom(need)) return false;
+    const position = this.tail & this.mask;
     this.at = position + LENGTH_BYTES;
-    this.end = position + Math.min(free, this.capacity - position);
+    this.end = position + ((this.limit - this.tail) | 0);
     return true;
   }
 
-  private free(need: number): number {
-    const free = this.capacity - ((this.tail - this.head) | 0);
-    return free >= need ? free : this.refreshed();
+  private findRoom(need: number): boolean {
+    const position = this.tail & this.mask;
+    const rest = this.capacity - position;
+    let free = this.refreshed();
+    if (rest >= need) {
+      if (free < need) return false;
+      this.limit = (this.tail + Math.min(free, rest)) | 0;
+      return true;
+    }
+    if (free < rest + need) return false;
+    this.words[position >> 2] = WRAP;
+    this.tail = (this.tail + rest) | 0;
+    free -= rest;
+    this.limit = (this.tail + free) | 0;
+    return true;
   }
 
   private refreshed(): number {
@@ -105,9 +110,14 @@ export class RingWriter extends ByteRing {
     return true;
   }
 
-  /** The reader is to wake the writer when it has made room. */
+  /** The reader is to wake the writer when half of the ring is free. */
   waitForRoom(): void {
     Atomics.store(this.header, WAITS, 1);
+  }
+
+  /** A writer that goes on for every record that was read would be woken for each. */
+  get isHalfFree(): boolean {
+    return this.refreshed() >= this.capacity >> 1;
   }
 }
 
@@ -152,10 +162,13 @@ export class RingReader extends ByteRing {
     return true;
   }
 
-  /** Gives the room of everything read back; true when the writer waits for that. */
+  /** Gives the room of everything read back; true when the writer waits and half of the ring is free. */
   release(): boolean {
-    Atomics.store(this.header, HEAD, this.head);
-    return Atomics.load(this.header, WAITS) === 1 && Atomics.exchange(this.header, WAITS, 0) === 1;
+    const { header } = this;
+    Atomics.store(header, HEAD, this.head);
+    if (Atomics.load(header, WAITS) === 0) return false;
+    if (((Atomics.load(header, TAIL) - this.head) | 0) > this.capacity >> 1) return false;
+    return Atomics.exchange(header, WAITS, 0) === 1;
   }
 }
 

@@ -1,7 +1,7 @@
 /** A module of the user, imported into this thread. */
 export async function importModule(url: string): Promise<Readonly<Record<string, unknown>>> {
   if (/\.[cm]?tsx?$/.test(new URL(url).pathname)) await registerTsx();
-  return (await import(url)) as Readonly<Record<string, unknown>>; // a module namespace
+  return (await import(/* webpackIgnore: true */ url)) as Readonly<Record<string, unknown>>; // a module namespace
 }
 
 let registered: Promise<void> | undefined;
@@ -15,7 +15,7 @@ function registerTsx(): Promise<void> {
     const loader = process.execArgv.find((argument) => /^file:.*\/tsx\/dist\/.*\.mjs$/.test(argument));
     if (loader === undefined) return;
     const api = new URL(loader.replace(/\/tsx\/dist\/.*$/, '/tsx/dist/esm/api/index.mjs')).href;
-    const { register }: { register(): unknown } = await import(api);
+    const { register }: { register(): unknown } = await import(/* webpackIgnore: true */ api);
     register();
   })();
   return registered;

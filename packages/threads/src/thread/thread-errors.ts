@@ -1,4 +1,5 @@
 import { TroupeError } from '@troupe/core';
+import { keepClassNames } from '@troupe/core/class-names';
 
 /** A thread could not be started, or ended before it was up. */
 export class ThreadStartError extends TroupeError {
@@ -61,3 +62,11 @@ export class ThreadDefinitionError extends TroupeError {
     this.module = module;
   }
 }
+
+keepClassNames({
+  NotCloneableError,
+  ThreadDefinitionError,
+  ThreadEndedError,
+  ThreadMemoryError,
+  ThreadStartError,
+});

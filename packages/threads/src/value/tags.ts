@@ -26,6 +26,8 @@ export const TAG = {
   hole: 23,
   boxed: 24,
   failure: 25,
+  layout: 26,
+  newLayout: 27,
 } as const;
 
 /** Classes of views of a buffer, by their number. */

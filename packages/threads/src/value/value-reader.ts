@@ -1,7 +1,9 @@
 // Hot path: every payload between threads.
 
-import { type AnyRef, Failure, type RemoteRef } from '@troupe/core';
+import { type AnyRef, Failure, type LayoutFields, type RemoteRef } from '@troupe/core';
 import { define, makeError } from './error-names.js';
+import { ReaderForms } from './forms.js';
+import { LayoutCodec } from './layout/layout-codec.js';
 import { RecentTexts } from './recent-texts.js';
 import { TAG, VIEWS } from './tags.js';
 
@@ -22,7 +24,7 @@ export class ValueReader {
   private bytes: Buffer = Buffer.alloc(0);
   private view: DataView = new DataView(new ArrayBuffer(0));
   private beside: readonly unknown[] = [];
-  private shapes: (readonly string[])[] = [];
+  private forms = new ReaderForms();
   private readonly refs: RefImports;
   private seen: object[] = [];
   private readonly texts = new RecentTexts();
@@ -31,30 +33,20 @@ export class ValueReader {
     this.refs = refs;
   }
 
-  /** Reads from this memory from now on. `shapes`: those that its writer has used before. */
-  useMemory(
-    bytes: Buffer,
-    view: DataView,
-    at: number,
-    shapes: (readonly string[])[],
-    beside: readonly unknown[],
-  ): void {
+  /** Reads from this memory from now on. `forms`: those that its writer has used before. */
+  useMemory(bytes: Buffer, view: DataView, at: number, forms: ReaderForms): void {
+    this.at = at;
+    if (this.bytes === bytes) return;
     this.bytes = bytes;
     this.view = view;
-    this.at = at;
-    this.shapes = shapes;
-    this.beside = beside;
+    this.forms = forms;
   }
 
-  useBytes(bytes: Uint8Array, shapes: (readonly string[])[], beside: readonly unknown[]): void {
+  useBytes(bytes: Uint8Array, forms: ReaderForms, beside: readonly unknown[]): void {
     const { buffer, byteOffset, length } = bytes;
-    this.useMemory(
-      Buffer.from(buffer, byteOffset, length),
-      new DataView(buffer, byteOffset, length),
-      0,
-      shapes,
-      beside,
-    );
+    const memory = Buffer.from(buffer, byteOffset, length);
+    this.useMemory(memory, new DataView(buffer, byteOffset, length), 0, forms);
+    this.beside = beside;
   }
 
   int32(): number {
@@ -97,9 +89,11 @@ export class ValueReader {
       case TAG.latin1:
         return this.readShortText();
       case TAG.shape:
-        return this.readFields(this.shapes[this.int32()] as readonly string[]);
+        return this.readFields(this.forms.shapes[this.int32()] as readonly string[]);
       case TAG.array:
         return this.readArray();
+      case TAG.layout:
+        return this.readLaidOut(this.forms.layouts[this.int32()] as LayoutCodec);
       default:
         return this.readRare(tag);
     }
@@ -111,6 +105,8 @@ export class ValueReader {
         return this.readText();
       case TAG.newShape:
         return this.readNewShape();
+      case TAG.newLayout:
+        return this.readNewLayout();
       case TAG.ref:
         return this.refs.importRef(this.read() as RemoteRef);
       case TAG.again:
@@ -205,8 +201,20 @@ export class ValueReader {
     const isLearnt = count >= 0;
     const names: string[] = [];
     for (let i = isLearnt ? count : ~count; i > 0; i -= 1) names.push(this.read() as string);
-    if (isLearnt) this.shapes.push(names);
+    if (isLearnt) this.forms.shapes.push(names);
     return this.readFields(names);
+  }
+
+  private readNewLayout(): unknown {
+    const codec = new LayoutCodec(this.read() as LayoutFields);
+    this.forms.layouts.push(codec);
+    return this.readLaidOut(codec);
+  }
+
+  private readLaidOut(codec: LayoutCodec): unknown {
+    const { at } = this;
+    this.at = at + codec.bytes;
+    return codec.read(this.bytes, this.view, at);
   }
 
   private readFields(names: readonly string[]): object {

@@ -1,11 +1,14 @@
 // Hot path: every payload between threads.
 
 import type { TransferListItem } from 'node:worker_threads';
-import type { AnyRef, RemoteRef } from '@troupe/core';
+import type { AnyRef, LayoutFields, RemoteRef } from '@troupe/core';
 import { Failure } from '@troupe/core';
+import { NotCloneableError } from '../thread/thread-errors.js';
 import { nameOfErrorClass } from './error-names.js';
+import { WriterForms } from './forms.js';
+import { UnfitValue } from './layout/field-codec.js';
+import type { LayoutCodec } from './layout/layout-codec.js';
 import { isBeside, isRefused } from './node-value-kinds.js';
-import { ShapeTable } from './shapes.js';
 import { TAG, VIEWS } from './tags.js';
 import { pathOfUncloneable } from './uncloneable-path.js';
 
@@ -17,6 +20,9 @@ const SHORT_TEXT = 24;
 /** So many objects of a payload are searched one by one for a second occurrence. */
 const SEARCHED_MAX = 12;
 const SCRATCH_BYTES = 16_384;
+const NUMBER_BYTES = 9;
+/** Tag and number in front of a payload of a layout. */
+const LAYOUT_HEAD_BYTES = 5;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Refs, as the writer of a system needs them. */
@@ -38,7 +44,7 @@ export class ValueWriter {
   private end = 0;
   private isScratch = true;
   private scratch: Buffer = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-  private shapes: ShapeTable = new ShapeTable();
+  private forms = new WriterForms();
   private readonly refs: RefExports;
   /** The objects of the present value, as far as `seenCount` says; the rest is of values before. */
   private readonly seen: (object | undefined)[] = new Array<undefined>(SEARCHED_MAX + 1).fill(undefined);
@@ -53,24 +59,25 @@ export class ValueWriter {
   }
 
   /** Writes to this memory from now on. */
-  useMemory(bytes: Buffer, view: DataView, at: number, end: number, shapes: ShapeTable): void {
-    this.bytes = bytes;
-    this.view = view;
+  useMemory(bytes: Buffer, view: DataView, at: number, end: number, forms: WriterForms): void {
     this.at = at;
     this.end = end;
+    if (this.bytes === bytes) return;
+    this.bytes = bytes;
+    this.view = view;
     this.isScratch = false;
-    this.shapes = shapes;
+    this.forms = forms;
   }
 
   /** Writes to memory of its own, which `written` returns. */
-  useScratch(shapes: ShapeTable): void {
+  useScratch(forms: WriterForms): void {
     this.bytes = this.scratch;
     this.view = viewOf(this.scratch);
     this.at = 0;
     this.end = this.scratch.length;
     this.isScratch = true;
     this.beside = undefined;
-    this.shapes = shapes;
+    this.forms = forms;
   }
 
   get written(): Buffer {
@@ -79,8 +86,12 @@ export class ValueWriter {
 
   /** A whole value: what was written before is not referred to. False when there is no room for it. */
   writeValue(value: unknown, what: string, transferred?: readonly TransferListItem[]): boolean {
-    const { at } = this;
-    const knownShapes = this.shapes.known.length;
+    if (typeof value === 'number' && this.at + NUMBER_BYTES <= this.end) {
+      this.writeNumber(value);
+      return true;
+    }
+    const { at, forms } = this;
+    const knownShapes = forms.shapes.known.length;
     this.seenCount = 0;
     this.transferred = transferred;
     try {
@@ -90,9 +101,53 @@ export class ValueWriter {
     } catch (error) {
       this.forgetSeen();
       this.at = at;
-      this.shapes.forgetAfter(knownShapes);
+      forms.shapes.forgetAfter(knownShapes);
       if (error === NO_ROOM) return false;
       throw pathOfUncloneable(value, what, this.refs, error);
+    }
+  }
+
+  /** A whole payload of a declared layout. False when there is no room for it. */
+  writeLaidOut(payload: unknown, what: string, layout: LayoutFields): boolean {
+    const { at, forms } = this;
+    const number = forms.layouts.numberOf(layout);
+    try {
+      if (number < 0) return this.writeFirstOf(payload, layout);
+      const codec = forms.layouts.known[number] as LayoutCodec;
+      this.room(LAYOUT_HEAD_BYTES + codec.bytes);
+      this.bytes[at] = TAG.layout;
+      this.view.setInt32(at + 1, number, true);
+      this.at = at + LAYOUT_HEAD_BYTES + codec.bytes;
+      codec.write(this.bytes, this.view, at + LAYOUT_HEAD_BYTES, payload);
+      return true;
+    } catch (error) {
+      this.at = at;
+      if (error === NO_ROOM) return false;
+      if (!(error instanceof UnfitValue)) throw error;
+      throw new NotCloneableError(error.field === undefined ? what : `${what}.${error.field}`, error);
+    }
+  }
+
+  /** The reader gets the fields of the layout with it. */
+  private writeFirstOf(payload: unknown, layout: LayoutFields): boolean {
+    const { forms } = this;
+    const known = forms.layouts.known.length;
+    const knownShapes = forms.shapes.known.length;
+    const codec = forms.layouts.learn(layout);
+    this.seenCount = 0;
+    try {
+      this.tag(TAG.newLayout);
+      this.write(layout);
+      this.room(codec.bytes);
+      codec.write(this.bytes, this.view, this.at, payload);
+      this.at += codec.bytes;
+      return true;
+    } catch (error) {
+      forms.layouts.forgetAfter(known);
+      forms.shapes.forgetAfter(knownShapes);
+      throw error;
+    } finally {
+      this.forgetSeen();
     }
   }
 
@@ -135,7 +190,7 @@ export class ValueWriter {
   }
 
   private writeNumber(value: number): void {
-    this.room(9);
+    this.room(NUMBER_BYTES);
     const { bytes, view, at } = this;
     if ((value | 0) !== value || Object.is(value, -0)) {
       bytes[at] = TAG.float64;
@@ -224,12 +279,13 @@ export class ValueWriter {
   }
 
   private writeFields(object: object): void {
-    const shape = this.shapes.of(object);
+    const { shapes } = this.forms;
+    const shape = shapes.of(object);
     if (shape.number >= 0) {
       this.tag(TAG.shape);
       this.int32(shape.number);
     } else {
-      const isLearnt = this.shapes.learn(shape);
+      const isLearnt = shapes.learn(shape);
       this.tag(TAG.newShape);
       this.int32(isLearnt ? shape.names.length : ~shape.names.length);
       for (const name of shape.names) this.writeText(name);

@@ -8,7 +8,7 @@ import {
 } from '@troupe/threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Counter, Order, Slow, Source } from './counter.js';
+import { Counter, Feed, Order, Prices, Slow, Source } from './counter.js';
 
 const actors = suite('actors on threads');
 
@@ -52,6 +52,28 @@ actors('messages, asks, refs, errors and large and transferred payloads cross re
   const replied = await reasonOf(one.ask.notCloneable());
   assert.is((replied as NotCloneableError).path, 'reply.inner[1]');
 });
+
+actors(
+  'payloads of a declared layout cross from every thread, and one that does not fit is refused',
+  async () => {
+    await using system = createSystem({ threads: threads({ count: 2 }) });
+    const prices = system.spawn(Prices, { on: 'thread-1' });
+    const feed = system.spawn(Feed, { on: 'thread-2' });
+    prices.tell.price({ id: 2 ** 32 - 1, price: 0.1, symbol: 'größe' });
+    assert.is(await prices.ask.spread({ id: 1, price: 3, symbol: '' }), 1.5);
+    feed.tell.run({ to: prices, count: 20_000 });
+    while ((await prices.ask.seen()).length <= 20_000);
+    const [first, ...others] = await prices.ask.seen();
+    assert.equal(first, { id: 2 ** 32 - 1, price: 0.1, symbol: 'größe' });
+    assert.is(
+      others.findIndex(({ id, price, symbol }, i) => id !== i || price !== i / 4 || symbol !== `S${i % 3}`),
+      -1,
+    );
+    const refused = await reasonOf(prices.ask.spread({ id: 1, price: 3, symbol: 'nine bytes' }));
+    assert.is((refused as NotCloneableError).code, 'ERR_NOT_CLONEABLE');
+    assert.is((refused as NotCloneableError).path, 'payload.symbol');
+  },
+);
 
 actors('payloads by the port and by the ring keep their order', async () => {
   await using system = createSystem({ threads: threads({ count: 1 }) });

@@ -79,3 +79,37 @@ export const Source = defineActor('source', {
     sent: (ctx) => ctx.state.sent,
   },
 });
+
+export interface Price {
+  readonly id: number;
+  readonly price: number;
+  readonly symbol: string;
+}
+
+export interface Prices {
+  price(price: Price): void;
+  spread(price: Price): number;
+  seen(): readonly Price[];
+}
+
+export const Prices = defineActor.of<Prices>()('prices', {
+  state: () => [] as Price[],
+  handlers: {
+    price: (ctx, price) => void ctx.state.push(price),
+    spread: (_ctx, { price }) => price / 2,
+    seen: (ctx) => ctx.state,
+  },
+  layouts: {
+    price: { id: 'uint32', price: 'float64', symbol: 'text:8' },
+    spread: { id: 'uint32', price: 'float64', symbol: 'text:8' },
+  },
+});
+
+/** Sends prices from its own thread. */
+export const Feed = defineActor('feed', {
+  handlers: {
+    run(_ctx, { to, count }: { to: Ref<Prices>; count: number }) {
+      for (let id = 0; id < count; id += 1) to.tell.price({ id, price: id / 4, symbol: `S${id % 3}` });
+    },
+  },
+});

@@ -89,7 +89,7 @@ rings('the counts of bytes may pass 2³¹', () => {
   }
 });
 
-rings('a full ring takes a record again after a release, which reports that the writer waits', () => {
+rings('a full ring takes a record again after a release; a writer that waits is woken at half', () => {
   const memory = ringMemory(CAPACITY);
   const [writer, reader] = [new RingWriter(memory), new RingReader(memory)];
   let written = 0;
@@ -99,9 +99,27 @@ rings('a full ring takes a record again after a release, which reports that the 
   writer.waitForRoom();
   reader.refresh();
   reader.next();
+  assert.is(reader.release(), false, 'one record is not half');
+  assert.is(writer.isHalfFree, false);
+  for (let read = 1; read < written / 2; read += 1) reader.next();
   assert.is(reader.release(), true);
   assert.is(reader.release(), false, 'once');
+  assert.is(writer.isHalfFree, true);
   assert.is(write(writer, written, 56), true);
+});
+
+rings('records that fill the memory exactly to its end do not run over unread ones', () => {
+  const memory = ringMemory(CAPACITY);
+  const [writer, reader] = [new RingWriter(memory), new RingReader(memory)];
+  const length = CAPACITY / 8 - 8;
+  for (let number = 0; number < 8; number += 1) assert.is(write(writer, number, length), true);
+  writer.publish();
+  assert.is(write(writer, 8, length), false);
+  reader.refresh();
+  for (let number = 0; number < 8; number += 1) {
+    assert.is(reader.next(), true);
+    assert.is(isRecord(reader, number, length), true);
+  }
 });
 
 rings.run();

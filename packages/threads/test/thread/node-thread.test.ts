@@ -50,9 +50,10 @@ threads('a heap out of memory ends the thread with its own error, and the proces
 });
 
 threads('a boot module that is neither beside its starter nor installed is an error with the remedy', () => {
-  const beside = pathToFileURL(join(tmpdir(), 'no-such-folder', 'node-x-thread-main.js'));
+  const from = pathToFileURL(join(tmpdir(), 'no-such-folder', 'starter.js')).href;
+  const file = { path: './node-x-thread-main.js', from, entry: '@troupe/no-such-entry' };
   assert.throws(
-    () => findBootModule('t1', { beside, entry: '@troupe/no-such-entry' }),
+    () => findBootModule('t1', file),
     (error: Error & { code: string }) =>
       error.code === 'ERR_THREAD_START' && /written to node-x-thread-main\.js/.test(error.message),
   );

@@ -3,7 +3,7 @@ import { SeededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { NotCloneableError } from '#src/thread/thread-errors.js';
-import { ShapeTable } from '#src/value/shapes.js';
+import { ReaderForms, WriterForms } from '#src/value/forms.js';
 import { ValueReader } from '#src/value/value-reader.js';
 import { ValueWriter } from '#src/value/value-writer.js';
 
@@ -25,10 +25,10 @@ const refs = {
 const writer = new ValueWriter(refs);
 const reader = new ValueReader(refs);
 
-function copyOf(value: unknown, shapes = new ShapeTable(), shapesIn: (readonly string[])[] = []): unknown {
-  writer.useScratch(shapes);
+function copyOf(value: unknown, forms = new WriterForms(), formsIn = new ReaderForms()): unknown {
+  writer.useScratch(forms);
   writer.writeValue(value, 'payload');
-  reader.useBytes(Uint8Array.prototype.slice.call(writer.written), shapesIn, writer.beside ?? []);
+  reader.useBytes(Uint8Array.prototype.slice.call(writer.written), formsIn, writer.beside ?? []);
   return reader.readValue();
 }
 
@@ -98,10 +98,10 @@ values('seeded random trees arrive as they are, also with shapes learnt before',
     if (kind === 2) return Array.from({ length: count }, () => made(depth + 1));
     return Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, made(depth + 1)]));
   };
-  const [shapes, shapesIn] = [new ShapeTable(), [] as string[][]];
+  const [forms, formsIn] = [new WriterForms(), new ReaderForms()];
   for (let i = 0; i < 500; i += 1) {
     const value = made(0);
-    assert.equal(copyOf(value, shapes, shapesIn), value);
+    assert.equal(copyOf(value, forms, formsIn), value);
   }
 });
 
@@ -170,27 +170,27 @@ values('a value that cannot be cloned is refused with the path of its field', ()
 });
 
 values('shapes of a record that was refused are not taken as known', () => {
-  const [shapes, shapesIn] = [new ShapeTable(), [] as string[][]];
-  assert.throws(() => copyOf({ fresh: 1, bad: () => 1 }, shapes, shapesIn));
-  assert.equal(copyOf({ fresh: 1, bad: 2 }, shapes, shapesIn), { fresh: 1, bad: 2 });
-  assert.equal(copyOf({ fresh: 3, bad: 4 }, shapes, shapesIn), { fresh: 3, bad: 4 });
+  const [forms, formsIn] = [new WriterForms(), new ReaderForms()];
+  assert.throws(() => copyOf({ fresh: 1, bad: () => 1 }, forms, formsIn));
+  assert.equal(copyOf({ fresh: 1, bad: 2 }, forms, formsIn), { fresh: 1, bad: 2 });
+  assert.equal(copyOf({ fresh: 3, bad: 4 }, forms, formsIn), { fresh: 3, bad: 4 });
 });
 
 values('objects used as maps do not fill the memory with shapes', () => {
-  const [shapes, shapesIn] = [new ShapeTable(), [] as string[][]];
+  const [forms, formsIn] = [new WriterForms(), new ReaderForms()];
   for (let i = 0; i < 10_000; i += 1)
-    assert.equal(copyOf({ [`k${i}`]: i }, shapes, shapesIn), { [`k${i}`]: i });
-  assert.is(shapes.known.length, 4_096);
-  assert.equal(copyOf({ k0: 1 }, shapes, shapesIn), { k0: 1 });
+    assert.equal(copyOf({ [`k${i}`]: i }, forms, formsIn), { [`k${i}`]: i });
+  assert.is(forms.shapes.known.length, 4_096);
+  assert.equal(copyOf({ k0: 1 }, forms, formsIn), { k0: 1 });
 });
 
 values('memory that is too small refuses without a trace', () => {
-  const shapes = new ShapeTable();
+  const forms = new WriterForms();
   const memory = Buffer.alloc(16);
-  writer.useMemory(memory, new DataView(memory.buffer, memory.byteOffset, 16), 0, 16, shapes);
+  writer.useMemory(memory, new DataView(memory.buffer, memory.byteOffset, 16), 0, 16, forms);
   assert.is(writer.writeValue({ text: 'much too long for this' }, 'payload'), false);
   assert.is(writer.at, 0);
-  assert.is(shapes.known.length, 0);
+  assert.is(forms.shapes.known.length, 0);
 });
 
 values.run();

@@ -119,7 +119,7 @@ export class SessionConnection implements ConnectionHandler {
       onRefused: (errorName) => {
         const field = errorName === 'PAYLOAD_TOO_LARGE' ? 'bodyLength' : 'body';
         this.connection.writeError(errorName, { field, corrId: frame.header.msgId });
-        this.connection.close();
+        this.connection.close({ kind: 'refused', errorName, cause: field });
       },
       onFail: () => this.connection.close(),
     });
@@ -138,8 +138,8 @@ export class SessionConnection implements ConnectionHandler {
     this.connection.drain(graceMs);
   }
 
-  close(): void {
-    this.connection.close();
+  close(reason?: CloseReason): void {
+    this.connection.close(reason);
   }
 
   destroy(reason?: CloseReason): void {

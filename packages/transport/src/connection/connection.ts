@@ -218,8 +218,8 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 
   /** Writes the outbox, then closes; destroys the socket after `closingMs` if the peer does not close. */
-  close(): void {
-    this.protocol.close({ kind: 'local' }, 'close');
+  close(reason: CloseReason = { kind: 'local' }): void {
+    this.protocol.close(reason, 'close');
   }
 
   destroy(reason: CloseReason = { kind: 'local' }): void {

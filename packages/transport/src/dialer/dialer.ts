@@ -14,8 +14,8 @@ export interface DialerOptions {
   readonly net: Net;
   /** Time and chance: `nodeClock`, or the host of a system. */
   readonly clock: Clock;
-  /** Host and port, or the path of a Unix socket. */
-  readonly address: Address;
+  /** Host and port, or the path of a Unix socket. Of several the next is dialed after a failure or a loss. */
+  readonly address: Address | readonly Address[];
   /** The role in its Hello; the identity must be allowed to take it. */
   readonly role: Role;
   /** Client or worker id. Default: chosen by the listener. */
@@ -39,8 +39,8 @@ export interface DialerOptions {
 }
 
 export type DialerEvent =
-  /** An attempt begins. */
-  | { readonly kind: 'dialing'; readonly attempt: number }
+  /** An attempt begins; with several addresses `attempt` counts rounds. */
+  | { readonly kind: 'dialing'; readonly attempt: number; readonly address: Address }
   /** An attempt failed; the next comes after `retryInMs`. */
   | { readonly kind: 'unreachable'; readonly error: Error; readonly retryInMs: number }
   /** A connection has ended; the next attempt comes after `retryInMs`. */
@@ -48,7 +48,7 @@ export type DialerEvent =
 
 const CONNECT_MS = 5_000;
 
-/** Keeps one connection to an address: dials, and redials after a loss, until closed. */
+/** Keeps one connection to an address or to one of several: dials, redials after a loss, until closed. */
 export class Dialer {
   private readonly options: DialerOptions;
   private readonly limits: TransportLimits;
@@ -56,12 +56,17 @@ export class Dialer {
   private dialed: Connection | null = null;
   private dialing: { cancel(): void } | null = null;
   private timer: { cancel(): void } | null = null;
+  private readonly addresses: readonly Address[];
+  /** The one that is dialed next. */
+  private at = 0;
   private failures = 0;
   private readyAt = Number.POSITIVE_INFINITY;
   private closed = false;
 
   constructor(options: DialerOptions) {
     this.options = options;
+    this.addresses = addressesOf(options.address);
+    checkOption('address', this.addresses.length, number(1));
     this.limits = transportLimits(options.profile ?? 'trusted', options.limits);
     this.backoff = redialBackoff(options.backoff);
     checkOption('connectMs', options.connectMs ?? CONNECT_MS, number(1, 2 ** 31 - 1));
@@ -82,9 +87,10 @@ export class Dialer {
   }
 
   private dial(): void {
-    const { net, address, tls, connectMs = CONNECT_MS } = this.options;
+    const { net, tls, connectMs = CONNECT_MS } = this.options;
+    const address = this.addresses[this.at] as Address; // `at` is below the length
     this.timer = null;
-    this.options.onEvent?.({ kind: 'dialing', attempt: this.failures + 1 });
+    this.options.onEvent?.({ kind: 'dialing', attempt: this.failures + 1, address });
     this.dialing = net.dial(
       { address, tls, timeoutMs: connectMs },
       {
@@ -136,10 +142,16 @@ export class Dialer {
   private scheduleRedial(delayMsMin: number): number {
     if (this.closed) return 0;
     const { clock } = this.options;
-    this.failures += 1;
-    const backoffMs = redialDelayMs(this.backoff, this.failures, clock.random());
+    this.at = (this.at + 1) % this.addresses.length;
+    // The delays grow by rounds: a standby that does not listen must not delay the next address.
+    if (this.at === 0) this.failures += 1;
+    const backoffMs = redialDelayMs(this.backoff, this.at === 0 ? this.failures : 1, clock.random());
     const ms = Math.max(backoffMs, delayMsMin * (1 + this.backoff.jitter * clock.random()));
     this.timer = clock.setTimer(ms, () => this.dial());
     return ms;
   }
+}
+
+function addressesOf(address: Address | readonly Address[]): readonly Address[] {
+  return Array.isArray(address) ? (address as readonly Address[]) : [address as Address];
 }

@@ -14,6 +14,11 @@ export function isLocal(address: Address): boolean {
   return LOOPBACK_V4.test(host) || host === '::1' || host === 'localhost';
 }
 
+/** Several are separated by commas. */
+export function formatAddresses(address: Address | readonly Address[]): string {
+  return 'length' in address ? address.map(formatAddress).join(',') : formatAddress(address);
+}
+
 export function formatAddress(address: Address): string {
   if ('path' in address) return `unix:${address.path}`;
   const host = address.host ?? DEFAULT_HOST;

@@ -4,7 +4,7 @@ import type { ContentFormat } from '../format/content-format.js';
 import { PAGE_BYTES, padToPage } from '../format/page-padding.js';
 import { nodeWalHost } from '../host/node-wal-host.js';
 import type { WalHost } from '../host/wal-host.js';
-import { integer } from '../option-check.js';
+import { integer, wordOf } from '../option-check.js';
 import type { SnapshotBuilder } from '../snapshot/snapshot-builder.js';
 import type { FoldModule } from '../snapshot/state-fold.js';
 import { nodeStorage } from '../storage/node-storage.js';
@@ -131,7 +131,7 @@ export function readOptions(options: WalOptions): LogSettings {
     storage,
     host,
     exit: (code) => (host.exit === undefined ? nodeWalHost.exit(code) : host.exit(code)),
-    codec: options.codec ?? 'binary',
+    codec: wordOf('codec', options.codec ?? 'binary', ['binary', 'jsonl']),
     content: options.content,
     segmentBytes,
     firstSegmentBytes,

@@ -1,14 +1,16 @@
-// The log as JSON values, one per record, for either codec. Changes nothing. Damage is one of the entries;
+// The content of a log, record by record, for either codec. Changes nothing. Damage is one of the entries;
 // records after it are read as far as possible.
 
 import type { BlobRef } from '../blob/blob-ref.js';
 import { codecOf } from '../codec/codec-lookup.js';
-import { positionBefore, type SegmentEntry } from '../format/manifest.js';
+import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { segmentName } from '../format/segment-header.js';
+import { SECTION_STATE, snapshotName } from '../format/snapshot-file.js';
 import { integer } from '../option-check.js';
 import { readManifest } from '../recovery/find-store.js';
 import { visitBatch } from '../recovery/replay-segments.js';
 import { type ScannedBatch, type SegmentTail, scanSegment } from '../recovery/scan-segment.js';
+import { readSnapshot, verifySnapshot } from '../snapshot/snapshot-reader.js';
 import { type Coroutine, promiseOf, runCoroutine } from '../storage/coroutine.js';
 import { storageOf } from '../storage/node-storage.js';
 import type { Storage } from '../storage/storage.js';
@@ -22,11 +24,16 @@ export type DumpedEntry =
       readonly batch: number;
       readonly epoch: number;
       readonly codec: 'binary' | 'jsonl';
-      /** The payload, if it is JSON text. */
-      readonly event?: unknown;
-      /** The payload otherwise. */
-      readonly base64?: string | undefined;
+      /** Valid only during the visit. */
+      readonly payload: Buffer;
       readonly blob?: BlobRef | undefined;
+    }
+  | {
+      /** A chunk of the state after the record `lsn`; those after it follow. */
+      readonly kind: 'state';
+      readonly lsn: number;
+      /** Valid only during the visit. */
+      readonly chunk: Buffer;
     }
   | { readonly kind: 'damage'; readonly file: string; readonly offset: number; readonly reason: string };
 
@@ -35,6 +42,11 @@ export interface DumpOptions {
   readonly from?: number | undefined;
   /** Last LSN. Default: the last in the log. */
   readonly to?: number | undefined;
+  /**
+   * Begins with the oldest snapshot, and records after it, if the first records of the log are gone. Default
+   * false: only records.
+   */
+  readonly withState?: boolean | undefined;
 }
 
 /** Visits every record and every damaged place of a closed log; changes nothing. */
@@ -52,8 +64,11 @@ export function* dump(
   options: DumpOptions = {},
 ): Coroutine<void> {
   const manifest = yield* readManifest(storage);
-  const from = integer('from', options.from ?? 1, 0);
-  const range = { from, to: integer('to', options.to ?? Number.MAX_SAFE_INTEGER, 0) };
+  const first = integer('from', options.from ?? 1, 0);
+  const to = integer('to', options.to ?? Number.MAX_SAFE_INTEGER, 0);
+  const isCut = options.withState === true && manifest.start.lsn > 0;
+  const stateLsn = isCut ? yield* dumpState(storage, manifest, visit) : 0;
+  const range = { from: Math.max(first, stateLsn + 1), to };
   let position = manifest.start;
   for (const [index, entry] of manifest.segments.entries()) {
     position = positionBefore(manifest, index) ?? position;
@@ -64,6 +79,28 @@ export function* dump(
     position = scan.position;
     reportDamage(entry, scan.offset, scan.tail, visit);
   }
+}
+
+/** Visits the oldest snapshot that can be read. Returns its LSN, 0 if there is none. */
+function* dumpState(
+  storage: Storage,
+  manifest: Manifest,
+  visit: (entry: DumpedEntry) => void,
+): Coroutine<number> {
+  for (const entry of manifest.snapshots.slice().reverse()) {
+    const { lsn } = entry;
+    const file = snapshotName(lsn);
+    const problem = yield* verifySnapshot(storage, manifest.storeId, entry);
+    if (problem !== undefined) {
+      visit({ kind: 'damage', file, offset: 0, reason: problem });
+      continue;
+    }
+    yield* readSnapshot(storage, file, (section, chunk) => {
+      if (section === SECTION_STATE) visit({ kind: 'state', lsn, chunk });
+    });
+    return lsn;
+  }
+  return 0;
 }
 
 function reportDamage(
@@ -91,15 +128,6 @@ function dumpBatch(
   const { batchSeq, epoch, flags } = batch.header;
   const where = { segment: segmentName(entry.seq), batch: batchSeq, epoch, codec: codecOf(flags).name };
   visitBatch(entry, batch, range, (lsn, payload, type, blob) => {
-    const content = printable(payload);
-    visit({ kind: 'record', lsn, type, ...where, ...content, blob });
+    visit({ kind: 'record', lsn, type, ...where, payload, blob });
   });
-}
-
-function printable(payload: Buffer): { readonly event: unknown } | { readonly base64: string } {
-  try {
-    return { event: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload)) };
-  } catch {
-    return { base64: payload.toString('base64') }; // Not JSON, or not UTF-8.
-  }
 }

@@ -1,6 +1,7 @@
 // The log's side of a snapshot thread: one request at a time, one reply each.
 
 import { Worker } from 'node:worker_threads';
+import { findModuleFile, type ModuleFile, moduleFileRemedy } from '@troupe/core/module-file';
 import type { Callback } from '../storage/storage.js';
 import { WalSnapshotError } from '../wal-error.js';
 import type { BuildRequest, BuiltSnapshot } from './snapshot-builder.js';
@@ -22,8 +23,7 @@ export class SnapshotThreadHandle {
 
   constructor(dir: string, fold: FoldModule) {
     const workerData: ThreadData = { dir, fold };
-    const url = new URL('./node-snapshot-thread-main.js', import.meta.url);
-    this.worker = new Worker(url, { workerData, stdin: false });
+    this.worker = new Worker(bootModule(), { workerData, stdin: false });
     this.worker.on('message', (reply: ThreadReply) => {
       if (reply.kind === 'built') this.answer(null, reply.snapshot);
       else this.fail(reply.reason);
@@ -63,4 +63,15 @@ export class SnapshotThreadHandle {
     this.worker.unref(); // An idle thread does not keep the process alive.
     done?.(error, snapshot);
   }
+}
+
+function bootModule(): URL {
+  const file: ModuleFile = {
+    path: './node-snapshot-thread-main.js',
+    from: import.meta.url,
+    entry: '@troupe/wal/snapshot-thread',
+  };
+  const found = findModuleFile(file);
+  if (found === undefined) throw new WalSnapshotError(moduleFileRemedy(file));
+  return found;
 }

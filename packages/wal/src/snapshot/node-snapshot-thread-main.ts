@@ -10,24 +10,27 @@ import type { ThreadData, ThreadReply } from './node-snapshot-thread-handle.js';
 import type { BuildRequest } from './snapshot-builder.js';
 import type { Fold, FoldModule } from './state-fold.js';
 
-const { dir, fold: where } = workerData as ThreadData; // SnapshotThreadHandle passes it
+// As an entry of its package it may be imported on the main thread too, where it does nothing.
+if (parentPort !== null) start(workerData as ThreadData); // SnapshotThreadHandle passes it
 
-// Without a top-level await: bundlers minify this file as a script.
-importFold(where)
-  .then(waitForRequest)
-  .catch((error: unknown) => {
-    reply({
-      kind: 'failed',
-      reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
+/** Without a top-level await: bundlers minify this file as a script. */
+function start({ dir, fold }: ThreadData): void {
+  importFold(fold)
+    .then((imported) => waitForRequest(dir, imported))
+    .catch((error: unknown) => {
+      reply({
+        kind: 'failed',
+        reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
     });
-  });
+}
 
 /** Listens only between requests: a lost callback lets the thread end, which fails its snapshot. */
-function waitForRequest(fold: Fold): void {
+function waitForRequest(dir: string, fold: Fold): void {
   parentPort?.once('message', (request: BuildRequest) => {
     runCoroutine(buildSnapshot(nodeStorage(dir), fold, request), (error, snapshot) => {
       if (error !== null) return reply({ kind: 'failed', reason: error.stack ?? error.message });
-      waitForRequest(fold);
+      waitForRequest(dir, fold);
       reply({ kind: 'built', snapshot });
     });
   });
@@ -39,7 +42,7 @@ function reply(message: ThreadReply): void {
 
 async function importFold(module: FoldModule): Promise<Fold> {
   const url = isAbsolute(module.module) ? pathToFileURL(module.module).href : module.module;
-  const found = ((await import(url)) as Record<string, unknown>)[module.export];
+  const found = ((await import(/* webpackIgnore: true */ url)) as Record<string, unknown>)[module.export];
   if (!isFold(found)) throw new Error(`${module.module} exports no fold named ${module.export}`);
   return found;
 }

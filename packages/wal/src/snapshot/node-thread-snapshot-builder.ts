@@ -2,6 +2,7 @@
 // next one comes soon, and its fold is compiled already.
 
 import type { Callback } from '../storage/storage.js';
+import type { WalSnapshotError } from '../wal-error.js';
 import { SnapshotThreadHandle } from './node-snapshot-thread-handle.js';
 import type { BuildRequest, BuiltSnapshot, SnapshotBuilder } from './snapshot-builder.js';
 import type { FoldModule } from './state-fold.js';
@@ -32,7 +33,12 @@ export class ThreadSnapshotBuilder implements SnapshotBuilder {
 
   build(request: BuildRequest, done: Callback<BuiltSnapshot>): void {
     // A busy thread is not idle, so a concurrent request gets a thread of its own.
-    const thread = this.takeIdle() ?? new SnapshotThreadHandle(this.dir, this.fold);
+    let thread: SnapshotThreadHandle;
+    try {
+      thread = this.takeIdle() ?? new SnapshotThreadHandle(this.dir, this.fold);
+    } catch (error) {
+      return done(error as WalSnapshotError, undefined as never); // a bundle without the thread's file
+    }
     this.threads.add(thread);
     thread.build(request, (error, snapshot) => {
       // After a failure the thread may have open files, so it is not reused.

@@ -219,6 +219,7 @@ export class ClientMachine {
     this.refusedRefs.clear();
     for (const ref of this.policies.keys()) this.repeatDefinition(ref);
     this.window.rewind();
+    this.window.refuseLarger(message.payloadBytesMax);
     this.flush();
     const jobs = this.outcomes.jobs();
     if (jobs.length > 0) this.write({ kind: 'await', jobs });

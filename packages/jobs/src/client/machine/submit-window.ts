@@ -1,8 +1,9 @@
 // Hot path: `enter` and `receipts` run once per job or batch.
 
 import { Ring } from '../../collections/ring.js';
+import { RECORD_BYTES_MAX } from '../../job/job-policy.js';
 import type { Payload } from '../../job/payload.js';
-import type { ClientMessage, Receipt, SubmitItem } from '../../protocol/client-messages.js';
+import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../../protocol/client-messages.js';
 import type { SubmitDraft } from './submit-draft.js';
 
 const DEFAULT_OUTSTANDING_MAX = 1_024;
@@ -105,14 +106,40 @@ export class SubmitWindow {
     this.raiseLow();
   }
 
+  /**
+   * Refuses submits that the leader of this session takes in no message. The one before, which took larger
+   * ones, may have accepted them.
+   */
+  refuseLarger(payloadBytesMax: number): void {
+    const bytesMax = Math.max(payloadBytesMax, RECORD_BYTES_MAX);
+    for (const drafts of [this.entered, this.waiting]) {
+      for (let i = 0; i < drafts.size; i += 1) {
+        const draft = drafts.at(i) as SubmitDraft; // i < size
+        const { length } = draft.payload;
+        const problem = `payload of ${length} bytes, at most ${bytesMax} since the leader has restarted`;
+        if (length > bytesMax)
+          this.refuse(draft, { code: 'ERR_PAYLOAD_TOO_LARGE', problem, retryAfterMs: 0 });
+      }
+    }
+    this.raiseLow();
+  }
+
   /** Refuses the submit with this payload, which can no longer be read. */
   payloadLost(payload: Payload, problem: string): void {
     for (let i = 0; i < this.entered.size; i += 1) {
       const draft = this.entered.at(i);
       if (draft?.payload !== payload) continue;
-      const refusal = { code: 'ERR_PAYLOAD_LOST', problem, retryAfterMs: 0 } as const;
-      return this.receipts([{ seq: draft.seq, jobs: [], lsn: 0, duplicate: false, refusal }]);
+      this.refuse(draft, { code: 'ERR_PAYLOAD_LOST', problem, retryAfterMs: 0 });
+      return this.raiseLow();
     }
+  }
+
+  private refuse(draft: SubmitDraft, refusal: Refusal): void {
+    if (draft.isAnswered) return;
+    draft.isAnswered = true;
+    // Without a number it is not in the window yet.
+    if (draft.seq !== 0) this.outstanding -= 1;
+    this.onReceipt(draft, { seq: draft.seq, jobs: [], lsn: 0, duplicate: false, refusal });
   }
 
   private answer(seq: number): SubmitDraft | undefined {

@@ -9,7 +9,8 @@ const SHOWN_FROM = 0.8;
 export function tableUses({
   ledger,
   limits,
-}: LeaderParts<'ledger' | 'limits'>): Readonly<Record<LeaderTable, TableUse>> {
+  spillBytes,
+}: LeaderParts<'ledger' | 'limits' | 'spillBytes'>): Readonly<Record<LeaderTable, TableUse>> {
   const { queued, running, dead } = ledger.counts;
   return {
     jobs: { used: queued + running, max: limits.jobsMax },
@@ -21,6 +22,7 @@ export function tableUses({
     policies: { used: ledger.policies.size, max: limits.policiesMax },
     results: { used: ledger.ended.size, max: limits.resultsMax },
     resultBytes: { used: ledger.resultBytes, max: limits.resultsBytesMax },
+    spillBytes: { used: spillBytes, max: limits.spillBytesMax },
   };
 }
 

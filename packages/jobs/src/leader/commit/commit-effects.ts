@@ -76,6 +76,10 @@ export class CommitEffects {
       case 'redrive':
       case 'purge':
         return this.redrivenOrPurged(record, from as ClientSession, tag);
+      case 'spill_file':
+        return this.parts.streams.spillFileNamed(record.file);
+      case 'spill_drop':
+        return this.parts.streams.spillFilesDropped(record.files);
       case 'policy_drop':
         return this.parts.sessions.policies.dropped(record);
       case 'producer':
@@ -83,6 +87,7 @@ export class CommitEffects {
       case 'policy':
       case 'genesis':
       case 'limits':
+      case 'state':
       case 'tick':
       case 'feed_drop':
         return;

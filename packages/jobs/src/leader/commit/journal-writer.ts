@@ -1,5 +1,6 @@
 // Hot path: one journal append per turn, no promise, no object per record beyond the record itself.
 
+import type { CodecName } from '@troupe/wal';
 import { Ring } from '../../collections/ring.js';
 import { JournalDeposedError, JournalFailedError } from '../../jobs-error.js';
 import type { LedgerRecord } from '../../ledger/ledger-record.js';
@@ -15,7 +16,7 @@ const JOURNAL_BATCHES_MAX = 8;
  * ends, while earlier batches are still being written; the journal answers in the order of the appends.
  */
 export class JournalWriter<From> {
-  private filling = new RecordBatch<From>();
+  private filling: RecordBatch<From>;
   /** Batches that are full and not at the journal yet. */
   private readonly full = new Ring<RecordBatch<From>>();
   private readonly atJournal = new Ring<RecordBatch<From>>();
@@ -24,17 +25,20 @@ export class JournalWriter<From> {
   /** The position of the latest entry known to be durable. */
   lsn: number;
   private readonly log: Pick<LeaderEffects, 'append'>;
+  private readonly codec: CodecName | undefined;
   private readonly onDurable: (batch: RecordBatch<From>, firstLsn: number) => void;
   private readonly onFatal: (error: Error) => void;
 
   constructor(
     log: Pick<LeaderEffects, 'append'>,
-    lsn: number,
+    { lsn, codec }: { readonly lsn: number; readonly codec?: CodecName | undefined },
     onDurable: (batch: RecordBatch<From>, firstLsn: number) => void,
     onFatal: (error: Error) => void,
   ) {
     this.log = log;
     this.lsn = lsn;
+    this.codec = codec;
+    this.filling = new RecordBatch(codec);
     this.onDurable = onDurable;
     this.onFatal = onFatal;
   }
@@ -48,7 +52,7 @@ export class JournalWriter<From> {
     const changes = 'jobs' in record ? record.jobs.length : 1;
     if (this.filling.size > 0 && this.filling.changes + changes > TURN_JOBS_MAX) {
       this.full.push(this.filling);
-      this.filling = this.spare.pop() ?? new RecordBatch();
+      this.filling = this.spare.pop() ?? new RecordBatch(this.codec);
     }
     this.filling.add(record, changes, from, tag);
   }
@@ -57,7 +61,7 @@ export class JournalWriter<From> {
     while (this.atJournal.size < JOURNAL_BATCHES_MAX && !this.failed) {
       const batch = this.full.shift() ?? this.filling;
       if (batch.size === 0) return;
-      if (batch === this.filling) this.filling = this.spare.pop() ?? new RecordBatch();
+      if (batch === this.filling) this.filling = this.spare.pop() ?? new RecordBatch(this.codec);
       this.append(batch, now);
     }
   }

@@ -1,6 +1,7 @@
+import type { CodecName } from '@troupe/wal';
 import { ByteWriter } from '../../bytes/byte-writer.js';
 import { StoredPayload } from '../../job/stored-payload.js';
-import { encodeRecord } from '../../ledger/codec/ledger-record-codec.js';
+import { encodeEntry } from '../../ledger/codec/record-entry.js';
 import type { LedgerRecord } from '../../ledger/ledger-record.js';
 
 /** Records are packed into journal entries of about this size, small enough to stay inline in any log. */
@@ -28,6 +29,11 @@ export class RecordBatch<From> {
   readonly stored = new Map<number, StoredPayload>();
   appendedAt = 0;
   private entryStart = 0;
+  private readonly codec: CodecName;
+
+  constructor(codec: CodecName = 'binary') {
+    this.codec = codec;
+  }
 
   get entryCount(): number {
     return this.entryEndBytes.length;
@@ -36,14 +42,14 @@ export class RecordBatch<From> {
   /** `changes`: the jobs that the record changes. */
   add(record: LedgerRecord, changes: number, from: From | undefined, tag: number): void {
     if (record.type === 'enqueue' && record.payload instanceof StoredPayload) this.addStored(record.payload);
-    encodeRecord(record, this.writer);
+    encodeEntry(record, this.codec, this.writer);
     const { size } = this;
     this.records[size] = record;
     this.sources[size] = from;
     this.tags[size] = tag;
     this.size = size + 1;
     this.changes += changes;
-    if (this.writer.length - this.entryStart >= ENTRY_BYTES) this.endEntry();
+    if (this.codec === 'jsonl' || this.writer.length - this.entryStart >= ENTRY_BYTES) this.endEntry();
   }
 
   entries(): Uint8Array[] {

@@ -1,4 +1,5 @@
 // Hot path: the loop of `dispatch` runs once per job.
+import { neededFeature } from '../../job/job-policy.js';
 import type { LeaderParts } from '../leader-context.js';
 import { TURN_JOBS_MAX } from '../options/leader-limits.js';
 import type { AttemptLifecycle } from './attempt-lifecycle.js';
@@ -6,8 +7,6 @@ import type { ExecQueue } from './exec-queue.js';
 
 const IN_BATCH = { batchContinues: true };
 const ALONE = { batchContinues: false };
-const FREE_SLOT = { needsSlot: true };
-const ANY_PLACE = { needsSlot: false };
 
 /** Matches queued jobs with the credit of workers, whichever came first. */
 export class Dispatcher {
@@ -39,13 +38,10 @@ export class Dispatcher {
       const job = ledger.jobs.get(no);
       const bytes = job?.payload.length ?? context.uncommitted.bytesOf(no);
       // A stream is never short, so it neither waits in a batch nor makes others wait in one.
-      const needsSlot =
-        job === undefined ? context.uncommitted.isStream(no) : job.policy.streaming !== undefined;
+      const feature = job === undefined ? context.uncommitted.featureOf(no) : neededFeature(job.policy);
       // A job that crashed a worker runs outside batches, so that other jobs are not quarantined with it.
-      const isAlone = needsSlot || (job !== undefined && job.crashes > 0);
-      const session = isAlone
-        ? fleet.leastLoaded(queue, bytes, needsSlot ? FREE_SLOT : ANY_PLACE)
-        : fleet.pick(queue, bytes);
+      const isAlone = feature !== undefined || (job !== undefined && job.crashes > 0);
+      const session = isAlone ? fleet.leastLoaded(queue, bytes, feature) : fleet.pick(queue, bytes);
       if (session === undefined) {
         stalled.push(queue);
         continue;

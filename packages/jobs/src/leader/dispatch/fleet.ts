@@ -1,3 +1,4 @@
+import type { JobFeature } from '../../protocol/job-protocol.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import type { ExecQueue } from './exec-queue.js';
 import type { QueueName } from './job-queues.js';
@@ -7,13 +8,6 @@ import type { QueueName } from './job-queues.js';
  * the fleet.
  */
 const COMPARED_MAX = 8;
-
-interface SlotNeed {
-  readonly needsSlot: boolean;
-}
-
-/** Short jobs may wait in the queue of their worker. */
-const ANY_PLACE: SlotNeed = { needsSlot: false };
 
 /** The workers, and among them those with credit. */
 export class Fleet {
@@ -87,13 +81,13 @@ export class Fleet {
       this.batchLeft -= 1;
       return stickyWorker;
     }
-    this.stickyWorker = this.leastLoaded(queue, bytes, ANY_PLACE);
+    this.stickyWorker = this.leastLoaded(queue, bytes, undefined);
     if (this.stickyWorker !== undefined) this.batchLeft = this.stickyWorker.batchSize - 1;
     return this.stickyWorker;
   }
 
-  /** The best of the next few workers that can take this job; with `needsSlot`, that can begin it now. */
-  leastLoaded(queue: ExecQueue, bytes: number, { needsSlot }: SlotNeed): WorkerSession | undefined {
+  /** The best of the next few workers that can take this job; one with a feature must be begun at once. */
+  leastLoaded(queue: ExecQueue, bytes: number, feature: JobFeature | undefined): WorkerSession | undefined {
     const count = this.withCredit.length;
     let best: WorkerSession | undefined;
     let bestScore = Number.POSITIVE_INFINITY;
@@ -101,7 +95,7 @@ export class Fleet {
     for (let i = 0; i < count && compared < COMPARED_MAX; i += 1) {
       this.cursor = this.cursor + 1 < count ? this.cursor + 1 : 0;
       const session = this.withCredit[this.cursor] as WorkerSession;
-      if (!session.takes(queue, bytes) || (needsSlot && !session.hasFreeSlot)) continue;
+      if (!session.takes(queue, bytes) || (feature !== undefined && !session.canBegin(feature))) continue;
       compared += 1;
       const score = session.loadScore;
       if (score >= bestScore) continue;

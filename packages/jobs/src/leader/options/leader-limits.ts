@@ -1,4 +1,3 @@
-import { OUTPUT_BYTES_MAX } from '../../job/job-policy.js';
 import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../../ledger/ledger-limits.js';
 
 /** Every bound of a leader. A submit beyond one gets a named refusal. */
@@ -33,6 +32,10 @@ export interface LeaderLimits extends LedgerLimits {
   readonly producersPerIdentityMax: number;
   /** The part of `policiesMax` that one identity may use. */
   readonly policiesPerIdentityMax: number;
+  /** Files of chunks that have no room in memory. */
+  readonly spillBytesMax: number;
+  /** The part of `spillBytesMax` that one identity may use. */
+  readonly spillBytesPerIdentityMax: number;
   /** Submits one client may have unanswered. */
   readonly outstandingMax: number;
   /** Attempts one client may have running at once. */
@@ -63,6 +66,8 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
   deadBytesPerIdentityMax: 64 * 1024 * 1024,
   producersPerIdentityMax: 16_384,
   policiesPerIdentityMax: 4_096,
+  spillBytesMax: 1024 * 1024 * 1024,
+  spillBytesPerIdentityMax: 256 * 1024 * 1024,
   outstandingMax: 16_384,
   clientRunningMax: Number.MAX_SAFE_INTEGER,
   batchMax: TURN_JOBS_MAX,
@@ -74,9 +79,6 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
  * accepts.
  */
 export const PAYLOAD_BYTES_MAX = 255 * 1024 * 1024;
-
-/** The most one record may carry. */
-export const RECORD_BYTES_MAX = OUTPUT_BYTES_MAX;
 
 /** Times of a leader, in milliseconds of its monotonic clock. */
 export interface LeaderTimes {

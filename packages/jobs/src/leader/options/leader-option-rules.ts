@@ -29,6 +29,8 @@ const LIMITS: Readonly<Record<keyof LeaderLimits, OptionRule>> = {
   policiesPerIdentityMax: wholeNumber(1),
   producersMax: wholeNumber(1),
   policiesMax: wholeNumber(1),
+  spillBytesMax: wholeNumber(0),
+  spillBytesPerIdentityMax: wholeNumber(0),
   outstandingMax: wholeNumber(1),
   clientRunningMax: wholeNumber(1),
   batchMax: wholeNumber(1, TURN_JOBS_MAX),
@@ -47,6 +49,7 @@ const TIMES: Readonly<Record<keyof LeaderTimes, OptionRule>> = {
 export const LEADER_OPTION_RULES = {
   dir: text(4_096),
   journal: callback,
+  spill: callback,
   limits: options(LIMITS),
   times: options(TIMES),
   wal: object,

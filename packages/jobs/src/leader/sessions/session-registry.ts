@@ -1,5 +1,5 @@
 import { isSubjectPattern } from '@troupe/transport';
-import { policyProblem } from '../../job/job-policy.js';
+import { type JobPolicy, policyProblem } from '../../job/job-policy.js';
 import type { SessionRefusalCode } from '../../jobs-error.js';
 import { isPlainName } from '../../option-check.js';
 import type { ClientHello, ClientMessage } from '../../protocol/client-messages.js';
@@ -12,6 +12,7 @@ import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderParts } from '../leader-context.js';
+import type { ProgressTable } from '../progress/progress-table.js';
 import type { StreamTable } from '../streams/stream-table.js';
 import { PolicyRegistry } from '../submit/policy-registry.js';
 import type { ProducerRegistry } from '../submit/producer-registry.js';
@@ -49,6 +50,7 @@ export class SessionRegistry {
   private readonly producers: ProducerRegistry;
   private readonly streams: StreamTable;
   private readonly feeds: FeedTable;
+  private readonly progress: ProgressTable;
 
   constructor(
     context: SessionRegistry['context'],
@@ -57,6 +59,7 @@ export class SessionRegistry {
     producers: ProducerRegistry,
     streams: StreamTable,
     feeds: FeedTable,
+    progress: ProgressTable,
   ) {
     this.context = context;
     this.attempts = attempts;
@@ -64,6 +67,7 @@ export class SessionRegistry {
     this.producers = producers;
     this.streams = streams;
     this.feeds = feeds;
+    this.progress = progress;
     this.policies = new PolicyRegistry(context);
   }
 
@@ -214,12 +218,18 @@ export class SessionRegistry {
     const isNew = !policies.has(ref) && !refusedDefinitions.has(ref);
     if (isNew && policies.size + refusedDefinitions.size >= DEFINITIONS_MAX)
       return this.refuse(session, 'ERR_SESSION_MALFORMED', `more than ${DEFINITIONS_MAX} job definitions`);
-    const problem = 'problem' in policy ? policy.problem : policyProblem(policy);
+    const problem =
+      'problem' in policy ? policy.problem : (policyProblem(policy) ?? this.streamProblem(policy));
     if ('problem' in policy || problem !== undefined)
       refusedDefinitions.set(ref, refusal('ERR_EXEC_UNSUPPORTED', `this leader cannot: ${problem}`, 0));
     else if (!session.permitsSubmit(policy.group)) refusedDefinitions.set(ref, FORBIDDEN_GROUP);
     else if (!this.policies.define(session, ref, policy)) refusedDefinitions.set(ref, POLICIES_FULL);
     else refusedDefinitions.delete(ref);
+  }
+
+  private streamProblem({ stream }: JobPolicy): string | undefined {
+    const isImpossible = stream?.durable === true && !this.streams.hasSpill;
+    return isImpossible ? 'stream.durable without files for chunks' : undefined;
   }
 
   fromWorker(session: WorkerSession, message: WorkerMessage): void {
@@ -231,6 +241,7 @@ export class SessionRegistry {
           this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
           return;
         }
+        if (message.progress !== undefined) this.progress.take(session, message.progress);
         for (const end of ends) this.attempts.report(session, end);
         session.cpu = clampShare(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;

@@ -1,6 +1,7 @@
 import { matchesSubject, subjectTokenOf } from '@troupe/transport';
 import type { Ring } from '../../collections/ring.js';
 import type { WorkerLiveness } from '../../protocol/admin-messages.js';
+import type { JobFeature } from '../../protocol/job-protocol.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
 import type {
@@ -87,6 +88,7 @@ export class WorkerSession {
   private readonly runners = new Map<string, SessionRunner>();
   private readonly port: WorkerPort;
   private readonly execs: ReadonlySet<string>;
+  private readonly features: ReadonlySet<string>;
   private readonly patterns: readonly string[];
   /** Weak, because queues come and go. */
   private readonly servedQueues = new WeakMap<ExecQueue, boolean>();
@@ -112,6 +114,7 @@ export class WorkerSession {
     this.port = port;
     this.creditMax = port.creditMax ?? Number.POSITIVE_INFINITY;
     this.execs = new Set(hello.execs);
+    this.features = new Set(hello.features);
     this.patterns = hello.patterns;
     for (const offer of hello.runners ?? []) {
       const runner = new SessionRunner(offer);
@@ -153,9 +156,9 @@ export class WorkerSession {
     this.runTimeEstimate.add(ends.length - streams, runMs);
   }
 
-  /** One of its slots is free: a job that does not wait in its queue may go there. */
-  get hasFreeSlot(): boolean {
-    return this.spent - this.returned < this.slots;
+  /** It has named the feature, and one of its slots is free: such a job does not wait in its queue. */
+  canBegin(feature: JobFeature): boolean {
+    return this.features.has(feature) && this.spent - this.returned < this.slots;
   }
 
   /** The jobs it may get before another worker is chosen. */

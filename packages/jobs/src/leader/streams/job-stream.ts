@@ -46,6 +46,8 @@ export class JobStream {
   isKnown: boolean;
   /** The files take no more of it: their bound is reached, or they cannot be written. */
   isSpillFull = false;
+  /** Its bytes in the sum of all streams. */
+  countedBytes = 0;
   /** Chunks below this number are on their way to a file, in one, or need not be. */
   spilling = 0;
   private readonly buffer = new ChunkBuffer();
@@ -89,6 +91,7 @@ export class JobStream {
   /** Bytes of chunks from `taken` on that the worker may have on the way. */
   get window(): number {
     const { bufferBytes, durable } = this.policy;
+    if (this.dropsOldest) return bufferBytes;
     const room = Math.max(0, bufferBytes - this.pendingBytes);
     // Chunks that are not on the disk are still held by the worker.
     return durable ? this.bytesFrom(this.spilled) + room : room;
@@ -184,10 +187,8 @@ export class JobStream {
     if (reader.offset < buffer.base) return this.itemBefore(reader);
     if (reader.offset < buffer.next) {
       const first = reader.offset;
-      const count = reader.runLength((offset) => buffer.at(offset), buffer.next);
-      const chunks = buffer.slice(first, first + count);
-      reader.sent(chunks);
-      return { kind: 'data', attempt, first, chunks };
+      const end = reader.takeRun((offset) => buffer.at(offset), buffer.next);
+      return { kind: 'data', attempt, first, chunks: buffer.slice(first, end) };
     }
     return this.outcome === undefined ? undefined : this.lastItem(reader, this.outcome);
   }
@@ -211,8 +212,20 @@ export class JobStream {
     this.lookedNext = this.next;
   }
 
-  chunks({ first, end }: ChunkRange): Payload[] {
-    return this.buffer.slice(first, end);
+  /** No look at ages will find another chunk to write, unless chunks or readers come or go. */
+  get isSettled(): boolean {
+    return this.agedNext === this.next && this.spillRange({ isAged: true }) === undefined;
+  }
+
+  /** The first chunks of a range, about so many bytes, one at least. */
+  partOf({ first, end }: ChunkRange, bytesMax: number): Payload[] {
+    let bytes = 0;
+    let last = first;
+    while (last < end && bytes < bytesMax) {
+      bytes += this.buffer.at(last).length;
+      last += 1;
+    }
+    return this.buffer.slice(first, last);
   }
 
   /** The parts are written, and may be left out of memory. */
@@ -225,6 +238,11 @@ export class JobStream {
 
   spillFailed(): void {
     this.spilling = this.spilled;
+  }
+
+  /** It has ended, or drops its oldest chunks rather than wait. */
+  get mayLoseParts(): boolean {
+    return this.outcome !== undefined || (this.streaming === 'internal' && !this.policy.durable);
   }
 
   /** Parts that every reader has consumed, or of a stream that drops its oldest chunks rather than wait. */

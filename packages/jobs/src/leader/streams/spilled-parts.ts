@@ -61,12 +61,11 @@ export class SpilledParts {
   }
 
   /** All parts in one file. */
-  removeFile(file: number): void {
-    this.parts = this.parts.filter((part) => {
-      if (part.file !== file) return true;
-      this.bytes -= part.bytes;
-      return false;
-    });
+  removeFile(file: number): readonly SpillPart[] {
+    const removed = this.parts.filter((part) => part.file === file);
+    this.parts = this.parts.filter((part) => part.file !== file);
+    for (const { bytes } of removed) this.bytes -= bytes;
+    return removed;
   }
 
   clear(): readonly SpillPart[] {

@@ -1,4 +1,4 @@
-// Hot path: `sent` runs once per run of chunks and reader.
+// Hot path: `takeRun` runs once per run of chunks and reader.
 import type { Payload } from '../../job/payload.js';
 import type { ReadStream } from '../../protocol/stream-messages.js';
 import type { ClientSession } from '../sessions/client-session.js';
@@ -24,8 +24,6 @@ export class StreamReader {
   consumed: number;
   /** It has been told that the chunks of before a restart are gone. */
   knowsLoss = false;
-  /** A part of the spill is being read for it. */
-  isLoading = false;
   private readonly window: number;
   private runs: SentRun[] = [];
   private unconsumedBytes = 0;
@@ -44,29 +42,19 @@ export class StreamReader {
     return this.unconsumedBytes < this.window;
   }
 
-  /** Room for so many bytes; one part at least. */
-  hasRoomFor(bytes: number): boolean {
-    return this.unconsumedBytes === 0 || this.unconsumedBytes + bytes <= this.window;
-  }
-
-  /** How many of these chunks are its next run. */
-  runLength(at: (offset: number) => Payload, end: number): number {
+  /** Takes its next run of the chunks that it has, from `offset` on; returns the end of the run. */
+  takeRun(at: (offset: number) => Payload, end: number): number {
     const last = Math.min(end, this.offset + RUN_CHUNKS_MAX);
     let bytes = 0;
-    let offset = this.offset;
+    let { offset } = this;
     while (offset < last && bytes < RUN_BYTES_MAX) {
       bytes += at(offset).length;
       offset += 1;
     }
-    return offset - this.offset;
-  }
-
-  sent(chunks: readonly Payload[]): void {
-    let bytes = 0;
-    for (const chunk of chunks) bytes += chunk.length;
-    this.offset += chunks.length;
-    this.runs.push({ end: this.offset, bytes });
+    this.offset = offset;
+    this.runs.push({ end: offset, bytes });
     this.unconsumedBytes += bytes;
+    return offset;
   }
 
   /** False: of another attempt, or of chunks that it was never sent. */

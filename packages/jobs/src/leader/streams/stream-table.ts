@@ -1,3 +1,4 @@
+import type { Payload } from '../../job/payload.js';
 import { DEFAULT_STREAM } from '../../job/stream-policy.js';
 import { identityOf } from '../../ledger/identity-usage.js';
 import type {
@@ -9,13 +10,17 @@ import type {
   StreamRefusal,
   StreamWindow,
 } from '../../protocol/stream-messages.js';
+import type { SpillLoaded } from '../../spill/spill.js';
 import { outcomeOf, unknownOutcome } from '../commit/outcome-waiters.js';
 import type { Lease } from '../dispatch/lease.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { JobStream } from './job-stream.js';
+import type { FoundBlock } from './spill-block.js';
+import type { SpillPart } from './spilled-parts.js';
 import { StreamReader } from './stream-reader.js';
+import { StreamSpill } from './stream-spill.js';
 
 /** Readers of one session. */
 const READERS_MAX = 1_024;
@@ -27,13 +32,19 @@ const TOTAL_BYTES_MAX = 64 * 1024 * 1024;
 const WINDOW_BYTES_LOW = 16 * 1024;
 const SWEPT_PER_TICK = 1_024;
 
+type StreamContext = LeaderParts<
+  'clock' | 'diskLow' | 'effects' | 'ledger' | 'limits' | 'markDirty' | 'observe' | 'recordTime' | 'stage'
+>;
+
 /**
  * The streams of the jobs that were submitted with `streaming`. Chunks never enter the journal: they go from
- * the worker's session through a bounded buffer to the readers, and the end of a stream is the durable end of
- * its job.
+ * the worker's session through a bounded buffer, and files where there is no room in it, to the readers. The
+ * end of a stream is the durable end of its job.
  */
 export class StreamTable {
-  private readonly context: LeaderParts<'ledger' | 'markDirty' | 'recordTime'>;
+  private readonly context: StreamContext;
+  /** Undefined where the leader has no files for chunks. */
+  private readonly spill: StreamSpill | undefined;
   private readonly streams = new Map<number, JobStream>();
   /** Jobs that have ended, oldest first: their streams go with their results. */
   private readonly ended = new Set<number>();
@@ -44,8 +55,62 @@ export class StreamTable {
   private readonly unread = new Set<Lease>();
   private totalBytes = 0;
 
-  constructor(context: StreamTable['context']) {
+  constructor(context: StreamContext, { hasSpill }: { readonly hasSpill: boolean }) {
     this.context = context;
+    this.spill = hasSpill ? this.openSpill() : undefined;
+  }
+
+  private openSpill(): StreamSpill {
+    return new StreamSpill(this.context, {
+      changed: (stream) => this.streamChanged(stream),
+      loaded: (stream, part, chunks) => this.partLoaded(stream, part, chunks),
+    });
+  }
+
+  /** Chunks can be made durable. */
+  get hasSpill(): boolean {
+    return this.spill !== undefined;
+  }
+
+  /** Bytes of the files. */
+  get spillBytes(): number {
+    return this.spill?.bytes ?? 0;
+  }
+
+  /** Blocks of before a restart, in the order of their files. Those of ended attempts are void. */
+  restoreFile(file: number, bytes: number, blocks: Iterable<FoundBlock>): void {
+    this.spill?.foundFile(file, bytes);
+    for (const block of blocks) this.restoreBlock(file, block);
+  }
+
+  restored(files: readonly number[]): void {
+    this.spill?.foundAll(files);
+  }
+
+  private restoreBlock(file: number, { job: no, attempt, ...block }: FoundBlock): void {
+    const { ledger, recordTime } = this.context;
+    const job = ledger.jobs.get(no);
+    if (job === undefined || job.attempt !== attempt || ledger.isExpired(job, recordTime)) return;
+    const stream = this.streamOf(job);
+    // A block that was written twice counts once.
+    if (stream !== undefined && block.first >= stream.parts.end)
+      this.spill?.found(stream, { file, ...block });
+  }
+
+  spillFileNamed(file: number): void {
+    this.spill?.named(file);
+  }
+
+  spillFilesDropped(files: readonly number[]): void {
+    this.context.effects.removeSpill(files);
+  }
+
+  spillWritten(error: Error | null): void {
+    this.spill?.written(error);
+  }
+
+  spillLoaded(loaded: SpillLoaded): void {
+    this.spill?.loaded(loaded);
   }
 
   /** Its record is durable: an attempt begins. */
@@ -56,8 +121,7 @@ export class StreamTable {
       this.add(job, attempt, { isKnown: true });
       return;
     }
-    this.totalBytes -= stream.bytes;
-    stream.restart(attempt);
+    this.spill?.release(stream, stream.restart(attempt));
     this.ended.delete(job.no);
     this.dirty.add(stream);
   }
@@ -70,9 +134,8 @@ export class StreamTable {
       if (job === undefined || lease?.attempt !== attempt || lease.session.name !== session.name) continue;
       const stream = this.streamOf(job);
       if (stream === undefined || stream.attempt !== attempt) continue;
-      const before = stream.bytes;
       stream.take(first, chunks);
-      this.totalBytes += stream.bytes - before;
+      this.count(stream);
       this.dirty.add(stream);
       this.taken.add(no);
       if (stream.policy.whenUnread === 'fail' && stream.isUnread) this.unread.add(lease);
@@ -160,7 +223,8 @@ export class StreamTable {
     const reader = session.readers.get(number);
     if (reader === undefined) return;
     session.readers.delete(number);
-    this.streams.get(reader.job)?.readers.delete(reader);
+    const stream = this.streams.get(reader.job);
+    if (stream?.readers.delete(reader) === true) this.streamChanged(stream);
   }
 
   sessionClosed(session: ClientSession): void {
@@ -171,7 +235,12 @@ export class StreamTable {
   flush(): boolean {
     const streams = [...this.dirty];
     this.dirty.clear();
-    for (const stream of streams) for (const reader of stream.readers) this.advance(stream, reader);
+    for (const stream of streams) {
+      this.count(stream);
+      for (const reader of stream.readers) this.advance(stream, reader);
+      this.spill?.consider(stream);
+    }
+    const isStaged = this.spill?.flush() === true;
     for (const no of this.taken) this.renewWindow(no);
     this.taken.clear();
     for (const [session, items] of this.windows) {
@@ -180,20 +249,28 @@ export class StreamTable {
       this.context.markDirty(session);
     }
     this.windows.clear();
-    return this.dirty.size > 0;
+    return isStaged || this.dirty.size > 0;
   }
 
-  /** Streams whose results are gone. */
-  sweep(): void {
+  /** Streams whose results are gone; chunks that have waited. */
+  tick(): void {
+    this.sweep();
+    this.spill?.tick();
+  }
+
+  private sweep(): void {
     let left = SWEPT_PER_TICK;
     for (const no of this.ended) {
       if (left === 0) return;
       left -= 1;
       const job = this.context.ledger.jobs.get(no);
       if (job !== undefined && !this.context.ledger.isExpired(job, this.context.recordTime)) continue;
-      this.totalBytes -= this.streams.get(no)?.bytes ?? 0;
-      this.streams.delete(no);
+      const stream = this.streams.get(no);
       this.ended.delete(no);
+      this.streams.delete(no);
+      if (stream === undefined) continue;
+      this.totalBytes -= stream.countedBytes;
+      this.spill?.remove(stream);
     }
   }
 
@@ -214,26 +291,64 @@ export class StreamTable {
     const { streaming = 'response', stream: policy = DEFAULT_STREAM } = job.policy;
     const identity = identityOf(job.client);
     const stream = new JobStream({ job: job.no, streaming, policy, identity, attempt, isKnown });
-    stream.isSpillFull = true;
+    stream.isSpillFull = this.spill === undefined;
     this.streams.set(job.no, stream);
     return stream;
   }
 
   private advance(stream: JobStream, reader: StreamReader): void {
     const items: StreamItem[] = [];
-    while (reader.hasRoom) {
+    // The chunks on the way to it are void after a reset.
+    while (reader.hasRoom || reader.attempt !== stream.attempt) {
       if (items.length === ITEMS_PER_MESSAGE) {
         this.dirty.add(stream);
         break;
       }
       const item = stream.item(reader);
-      if (item === undefined || item.kind === 'spilled') break;
+      if (item === undefined) break;
+      if (item.kind === 'spilled') {
+        this.spill?.load(stream, item.part);
+        break;
+      }
       items.push(item);
       if (item.kind !== 'end') continue;
       this.remove(reader.session, reader.number);
       break;
     }
     if (items.length > 0) this.write(reader, items);
+  }
+
+  /** A part of a file is here: it goes to every reader that is at it and has room. */
+  private partLoaded(stream: JobStream, { first, count }: SpillPart, chunks: readonly Payload[]): void {
+    const { attempt } = stream;
+    const end = first + count;
+    const at = (offset: number): Payload => chunks[offset - first] as Payload; // first <= offset < end
+    for (const reader of stream.readers) {
+      const items: StreamItem[] = [];
+      const isThere = reader.attempt === attempt && reader.offset >= first && reader.hasRoom;
+      while (isThere && reader.offset < end) {
+        const { offset } = reader;
+        const last = reader.takeRun(at, end);
+        items.push({
+          kind: 'data',
+          attempt,
+          first: offset,
+          chunks: chunks.slice(offset - first, last - first),
+        });
+      }
+      if (items.length > 0) this.write(reader, items);
+    }
+    this.dirty.add(stream);
+  }
+
+  private count(stream: JobStream): void {
+    this.totalBytes += stream.bytes - stream.countedBytes;
+    stream.countedBytes = stream.bytes;
+  }
+
+  private streamChanged(stream: JobStream): void {
+    this.dirty.add(stream);
+    this.taken.add(stream.job);
   }
 
   private write({ session, number: reader }: StreamReader, items: readonly StreamItem[]): void {
@@ -260,8 +375,8 @@ export class StreamTable {
       if (this.totalBytes <= TOTAL_BYTES_MAX) return;
       const stream = this.streams.get(no);
       if (stream === undefined) continue;
-      this.totalBytes -= stream.bytes;
       stream.dropBuffer();
+      this.count(stream);
     }
   }
 }

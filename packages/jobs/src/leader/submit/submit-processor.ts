@@ -1,11 +1,12 @@
 // Hot path: `submit` and `enqueued` run once per job.
+import { neededFeature } from '../../job/job-policy.js';
 import { payloadHash } from '../../job/payload.js';
-import { traceBytes } from '../../job/trace-context.js';
 import type { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import { windowKey } from '../../ledger/key-window.js';
 import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../../ledger/ledger-record.js';
 import type { Producer } from '../../ledger/producer.js';
 import type { ClientMessage, Refusal, SubmitItem } from '../../protocol/client-messages.js';
+import { submitBytes } from '../../protocol/submit-bytes.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
@@ -19,8 +20,6 @@ import type { IdentityLoad, UncommittedJobs } from './uncommitted-jobs.js';
  * The answers to a submit, kept as the tag of its record: a receipt once it is durable, and perhaps the
  * outcome later.
  */
-const PLAIN_JOB = { isStream: false };
-const STREAM = { isStream: true };
 const RECEIPT_ONLY = 0;
 const RECEIPT_THEN_OUTCOME = 1;
 
@@ -120,8 +119,7 @@ export class SubmitProcessor {
     seq: number,
   ): void {
     const { numbering, client } = session;
-    const kind = policy.streaming === undefined ? PLAIN_JOB : STREAM;
-    this.uncommitted.add(submission.payload.length, numbering, seq, kind);
+    this.uncommitted.add(submission.payload.length, numbering, seq, neededFeature(policy));
     if (submission.dueAt === 0) this.context.queues.enqueue(submission.job, policy, client);
   }
 
@@ -218,7 +216,7 @@ export class SubmitProcessor {
     const load = { jobs, bytes, keys };
     const ownLoad = this.ownLoad(session);
     const own = ownLoad === undefined ? undefined : { ...ownLoad };
-    let headBytes = 0;
+    let batchBytes = 0;
     for (const item of items) {
       const admission = admit(this.context, load, own, session, item);
       if (admission.verdict === 'wait') return 'wait';
@@ -231,7 +229,7 @@ export class SubmitProcessor {
       if (admission.key !== '') batchKeys.set(admission.key, hash);
       load.jobs += 1;
       load.bytes += item.payload.length;
-      headBytes += headBytesOf(item);
+      batchBytes += submitBytes(item);
       if (own !== undefined) {
         own.jobs += 1;
         own.bytes += item.payload.length;
@@ -239,7 +237,6 @@ export class SubmitProcessor {
       }
       admissions.push(admission);
     }
-    const batchBytes = load.bytes - bytes + headBytes;
     const { recordBytesMax } = this.context;
     if (batchBytes > recordBytesMax) {
       const problem = `a batch of ${batchBytes} bytes, at most ${recordBytesMax}`;
@@ -338,8 +335,6 @@ export class SubmitProcessor {
   }
 }
 
-/** Of one character. */
-const UTF8_BYTES_MAX = 3;
 const RATE_EXCEEDED = refusal(
   'ERR_SUBMIT_RATE',
   'this identity submits more jobs a second than allowed',
@@ -350,8 +345,3 @@ const PRODUCERS_FULL = refusal(
   'too many clients that submit are remembered',
   RETRY_AFTER_MS,
 );
-
-/** The most bytes that an item has in its record beside its payload and its numbers. */
-function headBytesOf({ key, trace }: SubmitItem): number {
-  return UTF8_BYTES_MAX * key.length + (trace === undefined ? 0 : traceBytes(trace));
-}

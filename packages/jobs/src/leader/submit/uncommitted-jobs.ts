@@ -1,5 +1,6 @@
 // Hot path: `add` and `commitOldest` run once per job, on rings that have grown once.
 import { Ring } from '../../collections/ring.js';
+import type { JobFeature } from '../../protocol/job-protocol.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 
 /** The uncommitted jobs of one identity. */
@@ -42,8 +43,8 @@ export class UncommittedJobs {
   private readonly numberings = new Ring<Numbering>();
   private readonly seqs = new Ring<number>();
   private readonly workers = new Ring<WorkerSession | undefined>();
-  /** The jobs among them that stream. */
-  private readonly streams = new Set<number>();
+  /** Of the jobs among them that need one of their worker. */
+  private readonly features = new Map<number, JobFeature>();
 
   /** `first`: the number of the next job. */
   constructor(first: number) {
@@ -59,8 +60,8 @@ export class UncommittedJobs {
   }
 
   /** Adds the next job. `seq` is the number of its submit, which the jobs of a batch share. */
-  add(bytes: number, numbering: Numbering, seq: number, { isStream }: { readonly isStream: boolean }): void {
-    if (isStream) this.streams.add(this.nextJob);
+  add(bytes: number, numbering: Numbering, seq: number, feature: JobFeature | undefined): void {
+    if (feature !== undefined) this.features.set(this.nextJob, feature);
     this.sizes.push(bytes);
     this.numberings.push(numbering);
     this.seqs.push(seq);
@@ -72,7 +73,7 @@ export class UncommittedJobs {
 
   /** The oldest job is in the ledger now. Returns the worker that was assigned to it meanwhile. */
   commitOldest(): WorkerSession | undefined {
-    if (this.streams.size > 0) this.streams.delete(this.first);
+    if (this.features.size > 0) this.features.delete(this.first);
     this.first += 1;
     const bytes = this.sizes.shift() as number;
     const numbering = this.numberings.shift() as Numbering;
@@ -110,8 +111,8 @@ export class UncommittedJobs {
     return job >= this.first && job < this.nextJob;
   }
 
-  isStream(job: number): boolean {
-    return this.streams.has(job);
+  featureOf(job: number): JobFeature | undefined {
+    return this.features.get(job);
   }
 
   bytesOf(job: number): number {

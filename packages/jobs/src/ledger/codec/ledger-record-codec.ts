@@ -12,6 +12,8 @@ import { readTraceFields, writeTraceFields } from '../../bytes/trace-fields.js';
 import type { JobPolicy } from '../../job/job-policy.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
 import type { DeadReason, LedgerRecord, Submission } from '../ledger-record.js';
+import type { LedgerLine } from '../lines/line-field.js';
+import { parseLine, recordOfLine } from '../lines/record-line.js';
 import { LedgerByteReader } from './ledger-byte-reader.js';
 import {
   assertOptional,
@@ -20,8 +22,8 @@ import {
   FIRST_FRAMED,
   fieldsBehind,
   kindOf,
-  LAST_KIND,
 } from './record-frame.js';
+import { KIND_OF, TYPES } from './record-kinds.js';
 import {
   chunksOfCancel,
   readChunksOfCancel,
@@ -30,48 +32,14 @@ import {
   streamEndFields,
 } from './stream-end-fields.js';
 
-/**
- * The kind of each record, its first byte. A new one has a length: 32 to 63 if a reader must know it (and the
- * minor of LEDGER_FORMAT goes up), 64 to 122 if a reader may skip it. A number is never used twice.
- */
-const KINDS: Readonly<Record<LedgerRecord['type'], number>> = {
-  genesis: 1,
-  policy: 2,
-  producer: 3,
-  enqueue: 4,
-  enqueue_all: 5,
-  assign: 6,
-  ack: 7,
-  retry: 8,
-  timeout_requeue: 9,
-  worker_down_requeue: 10,
-  release: 11,
-  dlq: 12,
-  cancel: 13,
-  redrive: 14,
-  purge: 15,
-  tick: 16,
-  limits: 17,
-  policy_drop: 18,
-  producer_drop: 19,
-  feed: 32,
-  feed_end: 33,
-  feed_drop: 34,
-};
-const KIND_OF = new Map<string, number>(Object.entries(KINDS));
-const TYPES: readonly (LedgerRecord['type'] | undefined)[] = typesByKind();
-
-function typesByKind(): (LedgerRecord['type'] | undefined)[] {
-  const types = new Array<LedgerRecord['type'] | undefined>(LAST_KIND + 1).fill(undefined);
-  for (const [type, kind] of KIND_OF) types[kind] = type as LedgerRecord['type']; // the keys of KINDS
-  return types;
-}
-
 /** The flags of a submission: the value is there. Bit 128: optional fields follow. */
 const HAS_KEY = 2;
 const HAS_DUE = 4;
 /** The flags of a feed. */
 const FINAL = 1;
+
+/** `{` */
+const JSON_START = 0x7b;
 
 /** Numbers of the optional fields of `cancel`, `redrive` and `purge`. */
 const BY = 1;
@@ -155,6 +123,12 @@ function encodeFields(record: LedgerRecord, out: ByteWriter): void {
       out.int(record.producers.length);
       for (const producer of record.producers) out.int(producer);
       return;
+    case 'spill_file':
+      return out.int(record.file);
+    case 'spill_drop':
+      out.int(record.files.length);
+      for (const file of record.files) out.int(file);
+      return;
     case 'genesis':
       return out.text(record.tag);
     case 'policy':
@@ -183,22 +157,46 @@ function encodeFields(record: LedgerRecord, out: ByteWriter): void {
       return out.int(record.below);
     case 'tick':
       return;
+    case 'state':
+      return out.payload(record.chunk);
     default:
       return record satisfies never;
   }
 }
 
-/** Visits the records of one journal entry. Optional kinds that this version does not know are skipped. */
-export function decodeRecords(entry: Uint8Array, visit: (record: LedgerRecord) => void): void {
+/** An optional record that this version does not know: its first byte and its content, or its JSON text. */
+export type SkippedRecord = { readonly head: number; readonly content: Uint8Array } | LedgerLine;
+
+/**
+ * Visits the records of one journal entry, which may be one record as JSON text. Optional ones that this
+ * version does not know are skipped.
+ */
+export function decodeRecords(
+  entry: Uint8Array,
+  visit: (record: LedgerRecord) => void,
+  skipped?: (record: SkippedRecord) => void,
+): void {
+  if (entry[0] === JSON_START) return decodeLine(entry, visit, skipped);
   const read = new LedgerByteReader(entry);
   while (!read.done) {
     const head = read.byte();
     const kind = kindOf(head);
     const type = TYPES[kind];
-    if (kind >= FIRST_FRAMED) decodeFramed(type, head, read, visit);
+    if (kind >= FIRST_FRAMED) decodeFramed(type, head, read, visit, skipped);
     else if (type === undefined) throw new LedgerCorruptError(`record kind ${kind} is unknown`);
     else visit(decodeBody(type, head, read));
   }
+}
+
+function decodeLine(
+  entry: Uint8Array,
+  visit: (record: LedgerRecord) => void,
+  skipped: ((record: SkippedRecord) => void) | undefined,
+): void {
+  const line = parseLine(Buffer.from(entry.buffer, entry.byteOffset, entry.byteLength).toString());
+  const record = recordOfLine(line);
+  if (record === undefined) skipped?.(line);
+  else visit(record);
 }
 
 function decodeFramed(
@@ -206,12 +204,14 @@ function decodeFramed(
   head: number,
   read: LedgerByteReader,
   visit: (record: LedgerRecord) => void,
+  skipped: ((record: SkippedRecord) => void) | undefined,
 ): void {
   const bytes = read.length32();
   const end = read.position + bytes;
   if (type === undefined) {
     assertOptional(kindOf(head), 'record');
-    return read.skip(bytes);
+    const content = read.view(bytes);
+    return skipped?.({ head, content });
   }
   const record = decodeBody(type, head, read);
   if (read.position !== end) throw read.malformed(`of type ${type} has another length than its fields`);
@@ -278,6 +278,10 @@ function decodeFields(
       return { type, at, policies: decodeMany(read, (one) => one.int()) };
     case 'producer_drop':
       return { type, at, producers: decodeMany(read, (one) => one.int()) };
+    case 'spill_file':
+      return { type, at, file: read.int() };
+    case 'spill_drop':
+      return { type, at, files: decodeMany(read, (one) => one.int()) };
     case 'genesis':
       return { type, at, tag: read.text() };
     case 'policy':
@@ -299,6 +303,8 @@ function decodeFields(
       return { type, at, job: read.int(), below: read.int() };
     case 'tick':
       return { type, at };
+    case 'state':
+      return { type, at, chunk: read.bytes() };
     default:
       return type satisfies never;
   }

@@ -1,6 +1,8 @@
 import { ByteWriter } from '../../bytes/byte-writer.js';
 import { skipOptionalFields, writeOptionalFields } from '../../bytes/optional-fields.js';
-import { LedgerVersionError } from '../../jobs-error.js';
+import { StoredPayload } from '../../job/stored-payload.js';
+import { LedgerCorruptError, LedgerVersionError } from '../../jobs-error.js';
+import type { Job } from '../jobs/job.js';
 import { StoredPolicy } from '../jobs/stored-policy.js';
 import type { KeyEntry } from '../key-window.js';
 import type { Ledger } from '../ledger.js';
@@ -23,6 +25,7 @@ const HEAD = 1;
 const PRODUCERS = 2;
 const KEYS = 3;
 const JOBS = 4;
+const SPILL_FILES = 64;
 /** Before the jobs, whose bytes they are part of. */
 const FEEDS = 32;
 
@@ -30,7 +33,7 @@ const FEEDS = 32;
  * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not:
  * the leader may refer to it in any later record, until it writes a `policy_drop`.
  */
-export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
+export function* encodeSnapshot(ledger: Ledger, endsChunk?: (job: Job) => boolean): Generator<Uint8Array> {
   const out = new ByteWriter();
   out.byte(HEAD);
   encodeHead(ledger, out);
@@ -40,7 +43,26 @@ export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
   yield* chunks(FEEDS, feedParts(ledger.feeds), encodeFeedPart, out);
-  yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out);
+  yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out, endsChunk);
+  if (ledger.nextSpillFile > 1) yield encodeSpillFiles(ledger, out);
+}
+
+/** The same for records of a log, each of which names at most one stored payload: that of its last job. */
+export function* encodeState(ledger: Ledger): Generator<StateChunk> {
+  let stored: StoredPayload | undefined;
+  const endsChunk = ({ payload }: Job): boolean => {
+    if (payload instanceof StoredPayload) stored = payload;
+    return stored !== undefined;
+  };
+  for (const chunk of encodeSnapshot(ledger, endsChunk)) {
+    yield { chunk, stored };
+    stored = undefined;
+  }
+}
+
+export interface StateChunk {
+  readonly chunk: Uint8Array;
+  readonly stored: StoredPayload | undefined;
 }
 
 function* chunks<T>(
@@ -48,11 +70,14 @@ function* chunks<T>(
   values: Iterable<T>,
   encode: (value: T, out: ByteWriter) => void,
   out: ByteWriter,
+  endsChunk: (value: T) => boolean = () => false,
 ): Generator<Uint8Array> {
   for (const value of values) {
     if (out.length === 0) out.byte(kind);
     encode(value, out);
-    if (out.length >= CHUNK_BYTES) yield out.take();
+    // Called for every value: it may keep count of them.
+    const ends = endsChunk(value);
+    if (ends || out.length >= CHUNK_BYTES) yield out.take();
   }
   if (out.length > 0) yield out.take();
 }
@@ -84,6 +109,8 @@ function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => v
       return decodeKey;
     case FEEDS:
       return decodeFeedPart;
+    case SPILL_FILES:
+      return decodeSpillFiles;
     case JOBS:
       return jobDecoder();
     default:
@@ -115,6 +142,7 @@ function decodeHead(ledger: Ledger, read: LedgerByteReader): void {
     throw new LedgerVersionError(
       `the snapshot has format ${major}, this version reads ${LEDGER_FORMAT.major}; start the version that wrote it`,
     );
+  if (ledger.tag !== '') throw new LedgerCorruptError('a second head of a state');
   ledger.tag = read.text();
   ledger.now = read.double();
   ledger.limits = { resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };
@@ -138,6 +166,19 @@ function decodePolicies(ledger: Ledger, read: LedgerByteReader): void {
     const no = read.int();
     ledger.policies.set(no, new StoredPolicy(no, readPolicy(read)));
   }
+}
+
+/** A bound on the bytes of the files bounds their number. */
+function encodeSpillFiles(ledger: Ledger, out: ByteWriter): Uint8Array {
+  out.byte(SPILL_FILES);
+  out.int(ledger.nextSpillFile);
+  for (const file of ledger.spillFiles) out.int(file);
+  return out.take();
+}
+
+function decodeSpillFiles(ledger: Ledger, read: LedgerByteReader): void {
+  ledger.nextSpillFile = read.int();
+  while (!read.done) ledger.spillFiles.add(read.int());
 }
 
 function encodeProducer(producer: Producer, out: ByteWriter): void {

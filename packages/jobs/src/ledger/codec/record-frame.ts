@@ -45,9 +45,13 @@ export function fieldsBehind(head: number, read: ByteReader): OptionalFields | u
   return (head & HAS_FIELDS) === 0 ? undefined : readOptionalFields(read);
 }
 
+export function isOptionalKind(kind: number): boolean {
+  return kind >= FIRST_OPTIONAL;
+}
+
 /** A kind that this version does not know. Throws unless it may be skipped. */
 export function assertOptional(kind: number, what: string): void {
-  if (kind >= FIRST_OPTIONAL) return;
+  if (isOptionalKind(kind)) return;
   throw new LedgerVersionError(
     `${what} kind ${kind} is not known to this version; start the version that wrote the folder, or a later one`,
   );

@@ -60,6 +60,10 @@ export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
   };
 }
 
+function isLive({ state }: Job): boolean {
+  return state === 'queued' || state === 'running';
+}
+
 /** Ended for good: a dead job may be redriven. */
 function isFinal({ state }: Job): boolean {
   return state === 'done' || state === 'cancelled';
@@ -88,8 +92,7 @@ function decodeFromTemplate(
   const endAt = read.double();
   const result = form === SAME_RESULT ? template.end.result : decodeResult(read);
   const job = jobFromTemplate(template, { no, at, endAt, result });
-  addToLedger(ledger, job);
-  ledger.recordEnd(job, job.end as JobEnd); // as its template
+  ledger.restore(job, job.end as JobEnd); // it has ended, as its template
   return job;
 }
 
@@ -137,26 +140,16 @@ function decodeJob(ledger: Ledger, read: LedgerByteReader, { chunks, metadata }:
   job.failure = decodeFailure(read);
   job.chunks = chunks;
   job.state = state;
-  addToLedger(ledger, job);
-  if (state === 'queued' || state === 'running') ledger.addLive(job);
-  else {
-    const end = decodeEnd(read);
-    ledger.recordEnd(job, metadata === undefined ? end : { ...end, metadata });
-  }
+  ledger.restore(job, isLive(job) ? undefined : decodeEnd(read, metadata));
   return job;
 }
 
-function addToLedger(ledger: Ledger, job: Job): void {
-  ledger.jobs.add(job);
-  job.policy.jobs += 1;
-  ledger.counts[job.state] += 1;
-}
-
-function decodeEnd(read: LedgerByteReader): JobEnd {
+function decodeEnd(read: LedgerByteReader, metadata: string | undefined): JobEnd {
   const at = read.double();
   const reason = read.text();
   const result = decodeResult(read);
-  return { at, result, reason, failure: decodeFailure(read) };
+  const end = { at, result, reason, failure: decodeFailure(read) };
+  return metadata === undefined ? end : { ...end, metadata };
 }
 
 function decodeResult(read: LedgerByteReader): Payload | undefined {

@@ -195,8 +195,10 @@ class FirstUp {
   }
 }
 
-/** The literal form of the URL is what bundlers look for. */
 function bootModule(thread: string): URL {
-  const beside = new URL('./node-handler-thread-main.js', import.meta.url);
-  return findBootModule(thread, { beside, entry: '@troupe/jobs/handler-thread' });
+  return findBootModule(thread, {
+    path: './node-handler-thread-main.js',
+    from: import.meta.url,
+    entry: '@troupe/jobs/handler-thread',
+  });
 }

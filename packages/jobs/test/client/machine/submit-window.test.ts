@@ -68,6 +68,28 @@ submitWindow('over any loss of connections every submit keeps its number and is 
   );
 });
 
+submitWindow('submits that the next leader takes in no message are refused, and the others go on', () => {
+  const refused: [number, string | undefined][] = [];
+  const window = new SubmitWindow(({ call }, { refusal }) => refused.push([call, refusal?.code]));
+  window.outstandingMax = 3;
+  const bytes = [100, 20_000_000, 5_000_000, 100, 20_000_000, 200];
+  for (const [index, length] of bytes.entries())
+    window.enter({ ...emptyDraft(index + 1, NO_OUTCOME), payload: 'x'.repeat(length) });
+  assert.equal(numbers(window.take()), [1, 2, 3]);
+  window.rewind();
+  // A message may always have 11 MiB.
+  window.refuseLarger(1_000);
+  assert.equal(refused, [
+    [2, 'ERR_PAYLOAD_TOO_LARGE'],
+    [5, 'ERR_PAYLOAD_TOO_LARGE'],
+  ]);
+  assert.equal(numbers(window.take()), [1, 3, 4]);
+  window.receipts([receipt(1), receipt(3), receipt(4)]);
+  assert.equal(numbers(window.take()), [5]);
+  window.receipts([receipt(5)]);
+  assert.is(window.outstanding, 0);
+});
+
 submitWindow('the low mark of a message never covers an unanswered submit', () => {
   const window = new SubmitWindow(ignore);
   for (let i = 0; i < 4; i += 1) window.enter(draft());

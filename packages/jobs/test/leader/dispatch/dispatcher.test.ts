@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DEFAULT_STREAM } from '#src/job/stream-policy.js';
 import { policyOf } from '../../ledger/random-records.js';
 import { FakeClient, LeaderHarness, nth } from '../leader-harness.js';
 
@@ -31,6 +32,30 @@ dispatchers('a worker never gets more jobs than it has granted', () => {
   assert.is(worker.assigned().length, 3);
   worker.report([]);
   assert.is(worker.assigned().length, 3);
+});
+
+// A worker of an earlier version, or in another language, would end a job without its chunks or its feed.
+dispatchers('a job that streams or is fed waits for a worker that has named the feature', () => {
+  const harness = new LeaderHarness();
+  const streaming = { ...policyOf('one'), streaming: 'response', stream: DEFAULT_STREAM } as const;
+  const { limits } = streaming;
+  const fed = { ...streaming, limits: { ...limits, feedBytesMax: 1_000, feedGraceMs: 1_000 } };
+  const client = new FakeClient(harness, 'ann', 't1', streaming);
+  const other = new FakeClient(harness, 'bob', 't2', fed);
+  client.submit('stream');
+  other.submit('fed');
+  const older = harness.worker({ name: 'w1', features: [] });
+  const streams = harness.worker({ name: 'w2', features: ['streams'] });
+  const feeds = harness.worker({ name: 'w3', features: ['streams', 'feeds'] });
+  const payloads = (): string[][] =>
+    [older, streams, feeds].map((worker) => worker.assigned().map(({ payload }) => String(payload)));
+  assert.equal(payloads(), [[], ['stream'], ['fed']]);
+  // A worker is chosen before the record of the job is durable.
+  other.submit('fed again');
+  assert.equal(payloads(), [[], ['stream'], ['fed', 'fed again']]);
+  const plain = harness.client('eve', 't3');
+  for (const text of ['a', 'b', 'c']) plain.submit(text);
+  assert.is(older.assigned().length, 2);
 });
 
 // An attempt counts once against the limit of its client, however it ends.

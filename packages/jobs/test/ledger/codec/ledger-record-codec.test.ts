@@ -4,13 +4,14 @@ import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { payloadOfBytes } from '#src/job/payload.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
+import { encodeEntry } from '#src/ledger/codec/record-entry.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import { policyOf } from '../random-records.js';
 
 const codec = suite('record codec');
 
 const number = fc.nat({ max: Number.MAX_SAFE_INTEGER });
-const at = fc.double({ noNaN: true });
+const at = fc.double({ noNaN: true, noDefaultInfinity: true });
 const text = fc.string();
 const payload = fc.oneof(
   fc.string({ unit: 'binary-ascii' }),
@@ -92,6 +93,25 @@ codec('every record is decoded unchanged, alone and among others', () => {
     { numRuns: 300 },
   );
 });
+
+codec('every record is read from its line as it is from its bytes', () => {
+  void fc.assert(
+    fc.property(records, (record) => {
+      const [binary] = decoded(encode([record]));
+      const out = new ByteWriter(16);
+      encodeEntry(record, 'jsonl', out);
+      const [line] = decoded(out.take());
+      assert.equal(JSON.parse(JSON.stringify(line)), JSON.parse(JSON.stringify(binary)));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function decoded(entry: Uint8Array): LedgerRecord[] {
+  const all: LedgerRecord[] = [];
+  decodeRecords(entry, (record) => all.push(record));
+  return all;
+}
 
 codec('a truncated or damaged entry is an error with a code', () => {
   void fc.assert(

@@ -9,12 +9,6 @@ import { type EndedJobFields, endedJob, ORDINARY, POLICIES, randomFields } from 
 
 const codec = suite('snapshot codec');
 
-function addJob(ledger: Ledger, job: Job): void {
-  ledger.jobs.add(job);
-  job.policy.jobs += 1;
-  ledger.counts[job.state] += 1;
-}
-
 function ledgerOf(all: readonly (EndedJobFields | 'queued' | 'dead')[]): Ledger {
   const ledger = new Ledger();
   for (const policy of POLICIES) ledger.policies.set(policy.no, policy);
@@ -22,15 +16,13 @@ function ledgerOf(all: readonly (EndedJobFields | 'queued' | 'dead')[]): Ledger 
     const no = i + 1;
     if (typeof one === 'object') {
       const job = endedJob(no, one);
-      addJob(ledger, job);
-      ledger.recordEnd(job, job.end as JobEnd);
+      ledger.restore(job, job.end as JobEnd);
       continue;
     }
     const job = new Job(no, ORDINARY.policy, 'ann', no, '', `"p${no}"`, 0);
     job.state = one;
-    addJob(ledger, job);
-    if (one === 'queued') ledger.liveBytes += job.payload.length;
-    else ledger.recordEnd(job, { at: no + 100, result: undefined, reason: 'failed', failure: undefined });
+    const end = { at: no + 100, result: undefined, reason: 'failed', failure: undefined };
+    ledger.restore(job, one === 'queued' ? undefined : end);
   }
   return ledger;
 }

@@ -1,20 +1,17 @@
 import {
-  connectClient,
   defineJob,
   type EmbeddedJobs,
-  embedded,
   type HandledJob,
   handle,
   JobDefinitionError,
   type JobFailedError,
   NonRetryableError,
   type RunnerUse,
-  startLeader,
-  startWorker,
 } from '@troupe/jobs';
 import { testJobs } from '@troupe/jobs/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, embedded, startLeader, startWorker } from '../../checked-processes.js';
 import { aNumber, aString } from '../../plain-schema.js';
 import { tempFolder } from '../../temp-folder.js';
 

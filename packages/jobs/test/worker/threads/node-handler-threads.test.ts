@@ -1,18 +1,10 @@
 // timeout: 120s
 
 import { threadId } from 'node:worker_threads';
-import {
-  connectClient,
-  type EmbeddedJobs,
-  embedded,
-  handle,
-  JobFailedError,
-  type JobFailure,
-  startLeader,
-  startWorker,
-} from '@troupe/jobs';
+import { type EmbeddedJobs, handle, JobFailedError, type JobFailure } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectClient, embedded, startLeader, startWorker } from '../../checked-processes.js';
 import { tempFolder } from '../../temp-folder.js';
 import {
   burn,

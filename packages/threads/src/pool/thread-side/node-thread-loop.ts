@@ -2,6 +2,7 @@
 // turns of its event loop long, then sleeps until it is woken.
 
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { AdaptiveSpin } from '../../thread/adaptive-spin.js';
 import { errorOf, errorRecord } from '../../thread/error-record.js';
 import { findNotCloneable } from '../../thread/find-not-cloneable.js';
 import { importModule } from '../../thread/node-import-module.js';
@@ -38,10 +39,12 @@ import { STREAM_AHEAD } from '../task-stream.js';
 import { findFunction, isAsyncIterable, isThenable, type TaskFunction } from './find-function.js';
 import { type TaskSurroundings, ThreadTask } from './thread-task.js';
 
-/** Turns of the event loop without a task before the thread sleeps. */
-const POLLS = 32;
+/** Looks for a task in one turn of the event loop: some microseconds. */
+const LOOKS_PER_TURN = 64;
 /** Tasks in one turn of the event loop, so that streams and timers of the thread go on. */
 const TASKS_PER_TURN = 256;
+
+const clock = globalThis.performance;
 
 interface DefinedFunction {
   readonly target: TaskTarget;
@@ -63,7 +66,9 @@ export class ThreadLoop implements TaskSurroundings {
   private seen = 0;
   private published = 0;
   private ported = 0;
-  private polls = 0;
+  private readonly spin = new AdaptiveSpin();
+  /** This turn of the event loop began without a task: no reaction of a promise is left behind. */
+  private isTurnFresh = false;
   private scheduled = false;
   private running: ThreadTask | undefined;
   private subtasks = new Map<number, OpenSubtask>();
@@ -117,7 +122,7 @@ export class ThreadLoop implements TaskSurroundings {
 
   private wake(): void {
     Atomics.store(this.shared, SLEEP, AWAKE);
-    this.polls = 0;
+    this.spin.woken(clock.now());
     if (this.running !== undefined) {
       this.receive();
       this.sleepInLoop();
@@ -133,8 +138,15 @@ export class ThreadLoop implements TaskSurroundings {
 
   private readonly turn = (): void => {
     this.scheduled = false;
+    this.isTurnFresh = true;
+    if (this.inbox.length === 0 && !this.spin.isOff) this.look();
     this.pump();
   };
+
+  private look(): void {
+    for (let left = LOOKS_PER_TURN; left > 0; left -= 1)
+      if (Atomics.load(this.shared, SENT) !== this.seen) return;
+  }
 
   private pump(): void {
     for (let count = 0; count < TASKS_PER_TURN; count += 1) {
@@ -153,19 +165,18 @@ export class ThreadLoop implements TaskSurroundings {
   }
 
   private idle(): void {
-    this.polls += 1;
-    if (this.polls <= POLLS) {
+    if (!this.isTurnFresh || !this.spin.isSpent(clock.now())) {
       this.schedule();
       return;
     }
-    // Here, in a turn of its own, no reaction of a promise is left behind. The thread blocks only if
-    // nothing but its own port keeps its event loop alive: sockets, timers and output of the tasks go on
-    // otherwise.
-    this.polls = 0;
+    this.spin.slept();
+    // The thread blocks only if nothing but its own port keeps its event loop alive: sockets, timers and
+    // output of the tasks go on otherwise.
     if (process.getActiveResourcesInfo().length > 1) return this.sleepInLoop();
     Atomics.store(this.shared, SLEEP, BLOCKED);
     Atomics.wait(this.shared, SENT, this.seen);
     Atomics.store(this.shared, SLEEP, AWAKE);
+    this.spin.woken(clock.now());
     this.pump();
   }
 
@@ -185,11 +196,11 @@ export class ThreadLoop implements TaskSurroundings {
 
   private receive(): void {
     const sent = Atomics.load(this.shared, SENT);
+    if (this.seen !== sent) this.spin.found(clock.now());
     while (this.seen !== sent) {
       const received = receiveMessageOnPort(this.port) as { message: ToThread } | undefined;
       if (received === undefined) return;
       this.seen = (this.seen + 1) | 0;
-      this.polls = 0;
       this.accept(received.message);
     }
   }
@@ -232,6 +243,7 @@ export class ThreadLoop implements TaskSurroundings {
     const defined = this.functions[batch[at] as number]!;
     const slot = batch[at + 1] as number;
     const tag = batch[at + 2] as number;
+    this.isTurnFresh = false;
     if (!this.words.claim(slot, tag)) return 'done';
     const wantsProgress = ((batch[at + 3] as number) & WANTS_PROGRESS) !== 0;
     const args = batch[at + 4] as readonly unknown[];

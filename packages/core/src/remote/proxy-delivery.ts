@@ -1,0 +1,24 @@
+// Hot path: no allocation per message.
+
+import type { ActorCell } from '../actor/actor-cell.js';
+import { Delivery } from '../mailbox/delivery.js';
+import { type Envelope, isEnveloped } from '../message/envelope.js';
+import type { Route } from './route.js';
+
+/**
+ * Delivery to proxies. A message to an idle one is written to the other thread at once: nothing is in its
+ * mailbox that it could overtake. Everything else takes its turn there, so that a proxy that waits for room
+ * fills, and mutes its senders.
+ */
+export class ProxyDelivery extends Delivery<ActorCell> {
+  override wakeWith(cell: ActorCell, handler: number, payload: unknown): void {
+    if (!isEnveloped(handler)) (cell.state as Route).writeMessage(cell, handler, payload);
+    else if (isAskFromOutside(payload as Envelope)) (cell.state as Route).writeAsk(cell, payload as Envelope);
+    else super.wakeWith(cell, handler, payload);
+  }
+}
+
+/** An asking actor is known to wait for the reply only when its handler has returned. */
+function isAskFromOutside({ sender, resolve, deadline }: Envelope): boolean {
+  return sender === undefined && resolve !== undefined && deadline >= 0;
+}

@@ -1,0 +1,230 @@
+// The state of a ledger as JSON objects, one per policy, producer, key and job: the beginning of a dump whose
+// first records are left in a snapshot only.
+
+import type { Payload } from '../../job/payload.js';
+import type { TraceContext } from '../../job/trace-context.js';
+import { LedgerCorruptError } from '../../jobs-error.js';
+import type { StoredFeed } from '../feeds/stored-feed.js';
+import { Job, type JobEnd } from '../jobs/job.js';
+import { StoredPolicy } from '../jobs/stored-policy.js';
+import type { KeyEntry } from '../key-window.js';
+import { Ledger } from '../ledger.js';
+import { Producer } from '../producer.js';
+import {
+  failure,
+  int,
+  type LedgerLine,
+  type LineField,
+  type LineFields,
+  list,
+  object,
+  optional,
+  optionalPayload,
+  payloadOrEmpty,
+  payloads,
+  policy,
+  readFields,
+  text,
+  time,
+  trace,
+  usually,
+  word,
+  writeFields,
+} from './line-field.js';
+
+type Counters = Pick<
+  Ledger,
+  'tag' | 'now' | 'limits' | 'nextJob' | 'nextPolicy' | 'nextProducer' | 'dropped'
+>;
+
+/** Without the number of accepted jobs: it follows from the others, so that lines of jobs can be cut. */
+const LEDGER: LineFields<Counters> = {
+  tag: text,
+  now: time,
+  limits: object({ resultsMax: int, resultsBytesMax: int, keyWindowMs: int }),
+  nextJob: int,
+  nextPolicy: int,
+  nextProducer: int,
+  dropped: int,
+};
+const POLICY = { no: int, policy };
+interface ProducerLine extends Pick<Producer, 'client' | 'token' | 'lastAt' | 'low'> {
+  readonly producer: number;
+  readonly submits: readonly { readonly seq: number; readonly job: number }[];
+}
+const PRODUCER: LineFields<ProducerLine> = {
+  producer: int,
+  client: text,
+  token: text,
+  lastAt: time,
+  low: int,
+  submits: list({ seq: int, job: int }),
+};
+const KEY: LineFields<KeyEntry> = { key: text, job: int, hash: int, expiresAt: time };
+interface FeedLine extends Pick<StoredFeed, 'base' | 'next' | 'end'> {
+  readonly job: number;
+  readonly feeders: readonly { readonly feeder: string; readonly next: number }[];
+  readonly items: readonly Payload[];
+}
+const FEED: LineFields<FeedLine> = {
+  job: int,
+  base: usually(int, 0),
+  next: int,
+  end: optional(word('final', 'abandoned')),
+  feeders: list({ feeder: text, next: int }),
+  items: payloads,
+};
+const END: LineFields<JobEnd> = {
+  at: time,
+  reason: usually(text, ''),
+  result: optionalPayload,
+  failure,
+  metadata: optional(text),
+};
+const JOB = {
+  job: int,
+  policy: int,
+  state: word('queued', 'running', 'done', 'dead', 'cancelled'),
+  client: text,
+  at: time,
+  key: usually(text, ''),
+  dueAt: usually(time, 0),
+  attempt: usually(int, 0),
+  failures: usually(int, 0),
+  crashes: usually(int, 0),
+  worker: usually(text, ''),
+  payload: payloadOrEmpty,
+  failure,
+  chunks: usually<number | undefined>(int as LineField<number | undefined>, undefined),
+  trace: optional(trace),
+  end: optional(object(END)),
+};
+
+/** In the order in which they can be read. */
+export function* stateLines(ledger: Ledger): Generator<LedgerLine> {
+  yield lineOf<Counters>('state_ledger', LEDGER, ledger);
+  for (const stored of ledger.policies.values())
+    yield lineOf('state_policy', POLICY, { no: stored.no, policy: stored.toJSON() });
+  for (const producer of ledger.producers.values()) {
+    const submits = producer.entries().map(([seq, job]) => ({ seq, job }));
+    const { no, client, token, lastAt, low } = producer;
+    yield lineOf('state_producer', PRODUCER, { producer: no, client, token, lastAt, low, submits });
+  }
+  for (const entry of ledger.keys.entries()) yield lineOf('state_key', KEY, entry);
+  for (const [job, feed] of ledger.feeds) yield feedLine(job, feed);
+  for (const job of ledger.jobs.values()) yield jobLine(job, ledger.traceOf(job.no));
+}
+
+function lineOf<T>(type: string, fields: LineFields<T>, value: T): LedgerLine {
+  const line: LedgerLine = { type };
+  writeFields(line, fields, value);
+  return line;
+}
+
+function feedLine(job: number, feed: StoredFeed): LedgerLine {
+  const { base, next, end } = feed;
+  const feeders = [...feed.feeders].map(([feeder, number]) => ({ feeder, next: number }));
+  return lineOf('state_feed', FEED, { job, base, next, end, feeders, items: feed.kept() });
+}
+
+function jobLine(job: Job, traceContext: TraceContext | undefined): LedgerLine {
+  const { no, policy: stored, state, client, at, key, dueAt, attempt, failures, crashes, worker, end } = job;
+  const { payload: input, failure: latest, chunks } = job;
+  const numbers = { job: no, policy: stored.no, attempt, failures, crashes };
+  const rest = {
+    state,
+    client,
+    at,
+    key,
+    dueAt,
+    worker,
+    payload: input,
+    failure: latest,
+    chunks,
+    end,
+    trace: traceContext,
+  };
+  return lineOf('state_job', JOB, { ...numbers, ...rest });
+}
+
+/** The ledger of the lines of a state, read in their order. */
+export class StateLineReader {
+  readonly ledger = new Ledger();
+  private lastJob = 0;
+
+  add(line: Readonly<LedgerLine>): void {
+    const { ledger } = this;
+    const { type } = line;
+    if ((type === 'state_ledger') !== (ledger.tag === ''))
+      throw new LedgerCorruptError('a state begins with its one line of type state_ledger');
+    switch (type) {
+      case 'state_ledger':
+        Object.assign(ledger, readFields(line, LEDGER));
+        ledger.accepted = ledger.dropped;
+        return;
+      case 'state_policy': {
+        const { no, policy: value } = readFields(line, POLICY);
+        ledger.policies.set(no, new StoredPolicy(no, value));
+        return;
+      }
+      case 'state_producer':
+        return this.addProducer(line);
+      case 'state_key':
+        return ledger.keys.add(readFields(line, KEY));
+      case 'state_feed':
+        return this.addFeed(line);
+      case 'state_job':
+        return this.addJob(line);
+      default:
+        throw new LedgerCorruptError(`type ${String(type)} is no part of a state`);
+    }
+  }
+
+  private addProducer(line: Readonly<LedgerLine>): void {
+    const { producer: no, client, token, lastAt, low, submits } = readFields(line, PRODUCER);
+    const producer = new Producer(no, client, token, lastAt);
+    producer.advance(low);
+    for (const { seq, job } of submits) producer.addSubmit(seq, job, low, lastAt);
+    this.ledger.addProducer(producer);
+  }
+
+  /** Before its job, whose bytes it is part of. */
+  private addFeed(line: Readonly<LedgerLine>): void {
+    const { job, base, next, end, feeders, items } = readFields(line, FEED);
+    const feed = this.ledger.feedOf(job);
+    for (const { feeder, next: number } of feeders) feed.feeders.set(feeder, number);
+    for (const item of items) feed.add(item);
+    Object.assign(feed, { base, next, end });
+  }
+
+  private addJob(line: Readonly<LedgerLine>): void {
+    const { ledger } = this;
+    const fields = readFields(line, JOB);
+    const {
+      job: no,
+      policy: policyNo,
+      client,
+      at,
+      key,
+      dueAt,
+      end,
+      payload: input,
+      trace: context,
+      ...rest
+    } = fields;
+    const stored = ledger.policies.get(policyNo);
+    if (stored === undefined) throw new LedgerCorruptError(`job ${no} refers to policy ${policyNo}, unknown`);
+    if (no <= this.lastJob || no >= ledger.nextJob)
+      throw new LedgerCorruptError(
+        `job ${no} stands behind ${this.lastJob}, and nextJob is ${ledger.nextJob}`,
+      );
+    const isLive = rest.state === 'queued' || rest.state === 'running';
+    if (isLive !== (end === undefined))
+      throw new LedgerCorruptError(`job ${no} is ${rest.state} and has ${isLive ? 'an' : 'no'} end`);
+    this.lastJob = no;
+    const job = Object.assign(new Job(no, stored, client, at, key, input, dueAt), rest);
+    ledger.restore(job, end);
+    if (context !== undefined) ledger.traces.set(no, context);
+    ledger.accepted += 1;
+  }
+}

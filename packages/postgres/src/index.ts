@@ -1,0 +1,10 @@
+export { OutboxRelay, type OutboxRelayOptions } from './outbox/outbox-relay.js';
+export { type SubmitInOptions, submitIn, type Transaction } from './outbox/submit-in.js';
+export {
+  PostgresLogError,
+  PostgresLogShortError,
+  PostgresSchemaError,
+  PostgresUnreachableError,
+  PostgresUnsafeError,
+} from './postgres-error.js';
+export { type PostgresJournalOptions, postgresJournal, type StandbyLeader } from './postgres-journal.js';

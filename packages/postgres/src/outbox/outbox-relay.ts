@@ -1,0 +1,148 @@
+import { type Client, defineJob, type JobDefinition, type JobPolicy, JobsError } from '@troupe/jobs';
+import type { Sql } from 'postgres';
+import { connect, type DatabaseOptions } from '../log/log-database.js';
+import { migrate } from '../schema/migrations.js';
+
+/** Rows of one look; their submits are under way together. */
+const ROWS_MAX = 500;
+/** The delay from a commit to its submit. */
+const POLL_MS = 50;
+/** After an error of the database or of the leader. */
+const RETRY_MS = 1_000;
+/** Definitions that are announced; beyond it the table begins anew. */
+const DEFINITIONS_MAX = 1_000;
+
+/** The worker checks the input. */
+const ANY = {
+  '~standard': { version: 1, vendor: 'troupe', validate: (value: unknown) => ({ value }) },
+} as const;
+
+interface OutboxRow {
+  readonly id: number;
+  readonly key: string;
+  readonly exec: string;
+  readonly payload: string;
+  readonly options: { readonly runAfterMs?: number; readonly policy?: JobPolicy };
+}
+
+export interface OutboxRelayOptions extends DatabaseOptions {
+  /** The leader that takes the jobs. It stays open when the relay closes. */
+  readonly client: Client;
+  /** Called when a row cannot become a job: it stays, and the rows behind it go on. */
+  readonly onRefused?:
+    | ((row: { readonly key: string; readonly exec: string }, error: Error) => void)
+    | undefined;
+}
+
+/**
+ * Turns rows of the outbox into jobs: each is submitted under its key, and deleted when its receipt is there.
+ * A relay that ends in between submits it again, and the key makes one job of both. Rows are taken and
+ * deleted, never counted: they commit in another order than their numbers.
+ */
+export class OutboxRelay implements AsyncDisposable {
+  private readonly options: OutboxRelayOptions;
+  private readonly sql: Sql;
+  private readonly definitions = new Map<string, JobDefinition>();
+  private isClosed = false;
+  private readonly running: Promise<void>;
+  private wake: () => void = () => undefined;
+  /** Rows that were refused for good; they are not looked at again by this relay. */
+  private readonly refused = new Set<number>();
+
+  private constructor(options: OutboxRelayOptions, sql: Sql) {
+    this.options = options;
+    this.sql = sql;
+    this.running = this.run();
+  }
+
+  static async start(options: OutboxRelayOptions): Promise<OutboxRelay> {
+    const sql = connect(options);
+    try {
+      await migrate(sql, options.schema);
+    } catch (error) {
+      await sql.end({ timeout: 0 });
+      throw error;
+    }
+    return new OutboxRelay(options, sql);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.wake();
+    await this.running;
+    await this.sql.end({ timeout: 1 });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isClosed) {
+      const waitMs = await this.relay().then(
+        (count) => (count === ROWS_MAX ? 0 : POLL_MS),
+        () => RETRY_MS,
+      );
+      if (waitMs > 0 && !this.isClosed) await this.pause(waitMs);
+    }
+  }
+
+  /** One look at the outbox. Resolves with the number of rows that it found. */
+  private async relay(): Promise<number> {
+    const rows = await this.sql<OutboxRow[]>`
+      select id, key, exec, payload, options from outbox
+      where id <> all (${[...this.refused]}::bigint[]) order by id limit ${ROWS_MAX}`;
+    if (rows.length === 0) return 0;
+    const outcomes = await Promise.allSettled(rows.map((row) => this.submit(row)));
+    const taken: number[] = [];
+    for (const [at, outcome] of outcomes.entries()) {
+      const row = rows[at] as OutboxRow; // one outcome for each row
+      if (outcome.status === 'fulfilled') taken.push(row.id);
+      else this.failed(row, outcome.reason as Error);
+    }
+    await this.sql`delete from outbox where id = any (${taken}::bigint[])`;
+    return rows.length;
+  }
+
+  private async submit({ key, exec, payload, options }: OutboxRow): Promise<void> {
+    const { runAfterMs = 0, policy } = options;
+    const job = this.definitionOf(exec, policy);
+    await this.options.client.submit(job, JSON.parse(payload), { key, runAfterMs });
+  }
+
+  /** A refusal that may pass, and a leader that is away, leave the row for the next look. */
+  private failed(row: OutboxRow, error: Error): void {
+    const { retryable } = error as { retryable?: boolean };
+    if (!(error instanceof JobsError) || retryable !== false) return;
+    this.refused.add(row.id);
+    this.options.onRefused?.(row, error);
+  }
+
+  private definitionOf(exec: string, policy: JobPolicy | undefined): JobDefinition {
+    const name = `${exec} ${JSON.stringify(policy)}`;
+    const known = this.definitions.get(name);
+    if (known !== undefined) return known;
+    if (this.definitions.size >= DEFINITIONS_MAX) this.definitions.clear();
+    const job = defineJob(exec, { input: ANY, output: ANY, ...policyOptions(policy) });
+    this.definitions.set(name, job);
+    return job;
+  }
+
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+function policyOptions(
+  policy: JobPolicy | undefined,
+): Pick<JobPolicy, 'group' | 'retry' | 'leaseMs' | 'keep'> | object {
+  if (policy === undefined) return {};
+  const { group, retry, leaseMs, limits, keep } = policy;
+  return { group, retry, leaseMs, limits, keep };
+}

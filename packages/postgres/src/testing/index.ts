@@ -1,0 +1,1 @@
+export { freePort, PostgresServer } from './node-postgres-server.js';

@@ -1,0 +1,110 @@
+// timeout: 120s, needs: postgresql
+import { type Client, connectClient, defineJob, handle, startLeader, startWorker } from '@troupe/jobs';
+import { OutboxRelay, postgresJournal, submitIn } from '@troupe/postgres';
+import { PostgresServer } from '@troupe/postgres/testing';
+import postgres, { type Sql } from 'postgres';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { anything } from './plain-schema.js';
+
+const submits = suite('submits in a transaction of the caller');
+const Mail = defineJob('mail.send', { input: anything, output: anything });
+const aNumber = {
+  '~standard': {
+    version: 1 as const,
+    vendor: 'test',
+    validate: (value: unknown) =>
+      typeof value === 'number' ? { value } : { issues: [{ message: 'not a number' }] },
+    types: undefined as { input: number; output: number } | undefined,
+  },
+};
+const Square = defineJob('math.square', { input: aNumber, output: aNumber });
+
+/** A leader, a worker and a relay on one database, and the program of a user beside them. */
+async function withOutbox(
+  use: (sql: Sql, client: Client, server: PostgresServer) => Promise<void>,
+): Promise<void> {
+  await using server = await PostgresServer.start();
+  await using leader = await startLeader({
+    journal: postgresJournal({ url: server.url }),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const { address } = leader;
+  const handlers = [handle(Mail, (input) => input), handle(Square, (input) => input * input)];
+  await using worker = await startWorker({ address, name: 'w', cpuCap: 1, handlers });
+  assert.ok(worker.execs.length > 0);
+  await using client = await connectClient({ address, name: 'app' });
+  await using relay = await OutboxRelay.start({ url: server.url, schema: 'troupe', client });
+  assert.ok(relay);
+  const sql = postgres(server.url, { max: 4, onnotice: () => undefined });
+  await sql`create table orders (id integer primary key)`;
+  try {
+    await use(sql, client, server);
+  } finally {
+    await sql.end();
+  }
+}
+
+submits('a committed transaction is one job, a rolled back one is none', () =>
+  withOutbox(async (sql, client) => {
+    const key = await sql.begin(async (tx) => {
+      await tx`insert into orders values (1)`;
+      return submitIn(tx, Square, 12);
+    });
+    const given = await sql
+      .begin(async (tx) => {
+        await submitIn(tx, Square, 13, { key: 'rolled-back' });
+        throw new Error('no');
+      })
+      .catch((error: Error) => error.message);
+    assert.is(given, 'no');
+    const job = await opened(client, key);
+    assert.is(await job.result({ withinMs: 10_000 }), 144);
+    assert.is(await client.openByKey(Square, 'rolled-back'), undefined);
+    assert.is((await client.overview()).accepted, 1);
+  }),
+);
+
+submits('other languages submit by a function of the schema', () =>
+  withOutbox(async (sql, client) => {
+    const [row] = await sql<{ key: string }[]>`select troupe.submit('math.square', '5') as key`;
+    assert.is(await (await opened(client, row?.key ?? '')).result({ withinMs: 10_000 }), 25);
+  }),
+);
+
+submits('a wrong input is refused before the row is written', () =>
+  withOutbox(async (sql) => {
+    const refused = await sql
+      .begin((tx) => submitIn(tx, Square, 'five' as never))
+      .catch((error: { code: string }) => error.code);
+    assert.is(refused, 'ERR_JOB_SCHEMA');
+    assert.is((await sql`select 1 from troupe.outbox`).length, 0);
+  }),
+);
+
+submits('rows that many transactions commit at once are each one job', () =>
+  withOutbox(async (sql, client) => {
+    const numbers = Array.from({ length: 40 }, (_, i) => i);
+    await Promise.all(
+      numbers.map((number) => sql.begin((tx) => submitIn(tx, Mail, number, { key: `mail-${number}` }))),
+    );
+    for (const number of numbers)
+      await (await opened(client, `mail-${number}`, Mail)).result({ withinMs: 20_000 });
+    assert.is((await client.overview()).accepted, 40);
+    assert.is((await sql`select 1 from troupe.outbox`).length, 0);
+  }),
+);
+
+/** The handle, once the relay has taken the row. */
+async function opened(client: Client, key: string, job = Square as typeof Square | typeof Mail) {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const handle = await client.openByKey(job, key);
+    if (handle !== undefined) return handle;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`no job has the key ${key}`);
+}
+
+submits.run();
