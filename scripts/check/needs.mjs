@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
  * @type {Readonly<Record<string, readonly [string, ...string[]]>>}
  */
 const PROBES = {
+  chromium: ['/usr/bin/chromium', '--version'],
   faketime: ['faketime', '--version'],
   node: ['node', '--version'],
   flock: ['flock', '--version'],

@@ -5,6 +5,8 @@ import {
   type Client,
   defineJob,
   handle,
+  type JobDefinition,
+  type JobHandle,
   NonRetryableError,
   type OpenJournal,
   walJournal,
@@ -24,14 +26,17 @@ import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
 import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
+import { CarriedTraces } from './carried-traces.js';
 import { FedJobs } from './fed-jobs.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
 import { LeaderDisk, type MakeStorage } from './leader-disk.js';
 import { MessageObserver } from './message-observer.js';
+import { type PeerVersion, PeerVersions } from './peer-versions.js';
 import { RecordModel } from './record-model.js';
 import { type LeaderProbe, SimulatedLeaders } from './simulated-leaders.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedMachine, Simulation } from './simulation.js';
+import { StreamedItems, streamedHandler, streamedJob } from './streamed-jobs.js';
 
 const retry = { attempts: 4, baseMs: 20, capMs: 200, crashes: 3 };
 
@@ -160,6 +165,13 @@ export class SimulatedCluster {
   private readonly clients = new Map<SimulatedMachine, Client>();
   private readonly disk: LeaderDisk;
   private readonly fedJobs: FedJobs;
+  /** Clients of a version that knows feeds. */
+  private readonly feedingClients = new Map<SimulatedMachine, Client>();
+  private readonly peerVersions: PeerVersions;
+  private readonly traces: CarriedTraces;
+  private readonly streamed: ReturnType<typeof streamedJob>;
+  /** Calls of operators without an answer, by their client's machine. */
+  private readonly calls = new Map<object, SimulatedMachine>();
   private snapshots = 0;
   private faulty = true;
   private submitted = 0;
@@ -192,9 +204,14 @@ export class SimulatedCluster {
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
     this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
+    this.streamed = streamedJob(keep);
+    this.peerVersions = new PeerVersions(this.simulation.stream('peer versions'), (text) =>
+      this.simulation.problem(text),
+    );
+    this.traces = new CarriedTraces(this.simulation.stream('traces'), this.peerVersions);
     const { cutMessage: cut, cutAnswer } = this.faultPlan;
     const faults = { cut, cutAnswer, delayMs: 1 + this.random() * 10 };
-    this.network = new SimulatedNetwork(this.simulation, faults, {
+    this.network = new SimulatedNetwork(this.simulation, faults, this.peerVersions, {
       received: (message, connection) =>
         observer.received(message as ClientMessage | WorkerMessage, connection),
       sent: (message, connection, leader) =>
@@ -227,7 +244,8 @@ export class SimulatedCluster {
     this.planFaults();
     await this.simulation.run(FAULTS_MS);
     this.heal();
-    await this.simulation.run(FAULTS_MS + HEAL_MS, () => this.open.size === 0 && this.fedJobs.isSettled);
+    const isSettled = (): boolean => this.open.size === 0 && this.calls.size === 0 && this.fedJobs.isSettled;
+    await this.simulation.run(FAULTS_MS + HEAL_MS, isSettled);
     await this.check();
     return {
       seed: this.simulation.seed,
@@ -331,9 +349,12 @@ export class SimulatedCluster {
   private startWorker(machine: SimulatedMachine): void {
     const host = machine.boot();
     const { incarnation } = machine;
+    // One worker can run every job.
+    const version = machine === this.workerMachines[0] ? this.peerVersions.own : this.peerVersions.draw();
     const peer = {
       machine,
       incarnation,
+      version,
       // No rule is about the identity of a worker.
       identity: '',
       creditMax: this.faultPlan.creditMax,
@@ -345,7 +366,10 @@ export class SimulatedCluster {
     const slots = 1 + Math.floor(this.random() * 4);
     const underWay = { handlers: 0, slots };
     const run = (kind: Kind) => (input: string, context: AttemptContext) =>
-      this.counted(underWay, () => this.handle(kind, input, context, machine, jobs[kind].policy.group));
+      this.counted(underWay, () => {
+        this.checkTrace(input, context, version);
+        return this.handle(kind, input, context, machine, jobs[kind].policy.group);
+      });
     const ref: ActorRef<typeof WorkerActor> = machine.system.spawn(WorkerActor, {
       args: {
         // Some come back under another name, as a replaced machine does: then the leader does not learn that
@@ -359,6 +383,7 @@ export class SimulatedCluster {
           current: [
             ...(Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))),
             ...(isSide ? [] : [this.fedJobs.handled(machine, underWay)]),
+            ...(isSide ? [] : [streamedHandler(this.streamed, run('slow'))]),
           ],
         },
       },
@@ -391,6 +416,11 @@ export class SimulatedCluster {
       if (output instanceof Promise) output.then(end, end);
       else end();
     }
+  }
+
+  private checkTrace(input: string, context: AttemptContext, version: PeerVersion): void {
+    const problem = this.traces.check(context, input, version, { leaderForgets: false });
+    if (problem !== undefined) this.simulation.problem(problem);
   }
 
   private handle(
@@ -447,9 +477,11 @@ export class SimulatedCluster {
   private startClient(machine: SimulatedMachine, name: string): void {
     const host = machine.boot();
     const { incarnation } = machine;
+    const version = this.peerVersions.draw();
     const peer = {
       machine,
       incarnation,
+      version,
       identity: this.identityOf(machine).identity,
       creditMax: 0,
       lost: () => spawned.ref.tell.connectionLost(),
@@ -460,21 +492,23 @@ export class SimulatedCluster {
       { name, host, leader: this.network.leaderFor(peer) },
     );
     this.clients.set(machine, spawned.client);
+    if (version.features.includes('feeds')) this.feedingClients.set(machine, spawned.client);
+    else this.feedingClients.delete(machine);
     const submits = this.faulty ? this.faultPlan.submits : 0;
     for (let i = 0; i < submits; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
-      this.simulation.at(at, machine, () => void this.submit(spawned.client, machine));
+      this.simulation.at(at, machine, () => void this.submit(spawned.client, machine, version));
     }
     for (const ms of this.faulty ? this.fedJobs.submitTimes(FAULTS_MS - this.simulation.now) : [])
       this.simulation.at(
         this.simulation.now + ms,
         machine,
-        () => void this.submitFed(spawned.client, machine),
+        () => void this.submitFed(spawned.client, machine, version),
       );
     const operatorActions = this.faulty ? this.faultPlan.operatorActions : 0;
     for (let i = 0; i < operatorActions; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
-      this.simulation.at(at, machine, () => void this.redriveOrPurge(spawned.client));
+      this.simulation.at(at, machine, () => void this.operate(spawned.client, machine));
     }
   }
 
@@ -484,6 +518,7 @@ export class SimulatedCluster {
     // Its promises never settle; an outcome it had not received stays unknown.
     for (const op of this.open) if (op.client === machine.name) this.open.delete(op);
     this.fedJobs.clientCrashed(machine);
+    for (const [call, of] of this.calls) if (of === machine) this.calls.delete(call);
     this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
   }
 
@@ -540,8 +575,9 @@ export class SimulatedCluster {
       throw error;
   }
 
-  private async submit(client: Client, machine: SimulatedMachine): Promise<void> {
+  private async submit(client: Client, machine: SimulatedMachine, version: PeerVersion): Promise<void> {
     if (this.random() < 0.05) return this.submitAll(client, machine);
+    if (this.random() < 0.1) return this.submitStreamed(client, machine, version);
     const kind = KINDS[Math.floor(this.random() * KINDS.length)] ?? 'quick';
     const keyed = this.random() < 0.25;
     const key = keyed ? `key${Math.floor(this.random() * 6)}` : '';
@@ -554,9 +590,11 @@ export class SimulatedCluster {
     const delayed = delayMs === 0 ? {} : { runAfterMs: delayMs };
     const cancelAfter = this.random() < 0.15 ? this.random() * 300 : 0;
     await this.track(op, async () => {
-      const handle = await client.submit(job, payload, keyed ? { key, ...delayed } : delayed);
+      const options = { ...delayed, ...this.traces.draw(payload, version) };
+      const handle = await client.submit(job, payload, keyed ? { key, ...options } : options);
       this.history.accepted(op, [numberOf(handle)]);
       if (cancelAfter > 0) this.cancelLater(op, handle, cancelAfter);
+      if (version.features.includes('streams') && this.random() < 0.05) await this.readPlain(op, handle);
       if (this.random() < 0.3) this.inspectLater(op, handle, machine, this.random() * 600);
       await this.follow(op, handle);
       // About when its retention is over.
@@ -565,17 +603,65 @@ export class SimulatedCluster {
     });
   }
 
-  private async submitFed(client: Client, machine: SimulatedMachine): Promise<void> {
+  private async submitFed(client: Client, machine: SimulatedMachine, version: PeerVersion): Promise<void> {
+    if (!version.features.includes('feeds')) return;
     const { job } = this.fedJobs;
     this.submitted += 1;
     const op = this.newSubmit(machine, job.exec, `fed ${this.submitted}`);
-    const others = [...this.clients].filter(([other]) => other !== machine && other.alive);
+    const others = [...this.feedingClients].filter(([other]) => other !== machine && other.alive);
     await this.track(op, async () => {
       const handle = await client.submit(job, op.payload, { streaming: 'internal' });
       this.history.accepted(op, [numberOf(handle)]);
       this.fedJobs.feed(handle, numberOf(handle), machine, others[0]);
       await this.follow(op, handle);
     });
+  }
+
+  /** A leader without streams refuses its definition, at once and for good. */
+  private async submitStreamed(
+    client: Client,
+    machine: SimulatedMachine,
+    version: PeerVersion,
+  ): Promise<void> {
+    if (!version.features.includes('streams')) return;
+    this.submitted += 1;
+    const payload = `streamed ${this.submitted}`;
+    const op = this.newSubmit(machine, this.streamed.exec, payload);
+    const trace = this.traces.draw(payload, version);
+    await this.track(op, async () => {
+      const handle = await client.submit(this.streamed, payload, { streaming: 'response', ...trace });
+      this.history.accepted(op, [numberOf(handle)]);
+      if (!this.peerVersions.leader.features.includes('streams'))
+        this.simulation.problem(`job ${op.jobs[0]} streams at a leader without streams`);
+      await this.checkItems(op, handle);
+      await this.follow(op, handle);
+    });
+  }
+
+  /** The chunks of an attempt come in their order, and each is there or in a gap. */
+  private async checkItems(op: SubmitOp, handle: JobHandle<typeof this.streamed>): Promise<void> {
+    const reader = new StreamedItems();
+    try {
+      for await (const item of handle.items()) {
+        const problem = reader.take(item);
+        if (problem !== undefined) this.simulation.problem(`stream of job ${op.jobs[0]}: ${problem}`);
+      }
+    } catch (error) {
+      // Whether it may have been dropped is decided where its result is awaited.
+      if (codeOf(error) !== 'ERR_JOB_UNKNOWN') throw error;
+    }
+  }
+
+  /** Of a job that does not stream; a leader without streams is not called at all. */
+  private async readPlain(op: SubmitOp, handle: JobHandle<JobDefinition>): Promise<void> {
+    try {
+      for await (const item of handle.items())
+        if (item.kind !== 'end')
+          this.simulation.problem(`job ${op.jobs[0]} does not stream, and has ${item.kind}`);
+    } catch (error) {
+      if (codeOf(error) !== 'ERR_STREAM_REFUSED' && codeOf(error) !== 'ERR_JOB_UNKNOWN')
+        this.simulation.problem(`stream of job ${op.jobs[0]}: ${String(error)}`);
+    }
   }
 
   /** The rules about its answer are those of the observer. */
@@ -609,6 +695,20 @@ export class SimulatedCluster {
         },
       );
     });
+  }
+
+  private async operate(client: Client, machine: SimulatedMachine): Promise<void> {
+    const call = {};
+    this.calls.set(call, machine);
+    try {
+      await this.redriveOrPurge(client);
+    } catch (error) {
+      const isKnown = (['list', 'dead-attempts'] as const).every((kind) => this.peerVersions.hasCall(kind));
+      if (isKnown || codeOf(error) !== 'ERR_CALL_UNSUPPORTED')
+        this.simulation.problem(`call of an operator: ${String(error)}`);
+    } finally {
+      this.calls.delete(call);
+    }
   }
 
   /** An operator lists the dead letters and redrives or purges some. */
@@ -708,6 +808,8 @@ export class SimulatedCluster {
     const { simulation } = this;
     for (const op of this.open)
       simulation.problem(`a ${op.exec} of ${op.client} (${op.outcome}) was never answered`);
+    for (const machine of this.calls.values())
+      simulation.problem(`a call of an operator at ${machine.name} was never answered`);
     if (simulation.problems.length > 0) return;
     // Jobs that are in flight or redriven come to their end before the live state is read.
     await simulation.run(simulation.now + 3_000);
