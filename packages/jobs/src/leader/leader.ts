@@ -114,7 +114,9 @@ export class Leader implements LeaderContext {
   constructor(setup: LeaderSetup) {
     this.ledger = setup.ledger;
     this.journal = setup.journal;
-    this.recordBytesMax = Math.min(RECORD_BYTES_MAX, setup.journal.entryBytesMax - ENTRY_FRAMING_BYTES);
+    const { entryBytesMax } = setup.journal;
+    const framingBytes = Math.min(ENTRY_FRAMING_BYTES, entryBytesMax / 2);
+    this.recordBytesMax = Math.min(RECORD_BYTES_MAX, Math.floor(entryBytesMax - framingBytes));
     this.log = setup.journal.condition;
     this.replayMs = setup.replayMs;
     this.limits = setup.limits;
@@ -128,7 +130,8 @@ export class Leader implements LeaderContext {
     this.uncommitted = new UncommittedJobs(setup.ledger.nextJob);
     this.journalWriter = new JournalWriter(
       setup.effects,
-      { lsn: setup.lsn, codec: setup.journal.codec },
+      setup.lsn,
+      setup.journal,
       (batch, firstLsn) => this.durable(batch, firstLsn),
       (error) => this.fail(error),
     );

@@ -1,5 +1,7 @@
+import { crc32 } from 'node:zlib';
 import type { StorageFile } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
+import { ByteReader } from '#src/bytes/byte-reader.js';
 import { ClientMachine } from '#src/client/machine/client-machine.js';
 import { SubmitWindow } from '#src/client/machine/submit-window.js';
 import { AdminApi } from '#src/leader/admin/admin-api.js';
@@ -19,9 +21,11 @@ import type { Job } from '#src/ledger/jobs/job.js';
 import type { StoredPolicy } from '#src/ledger/jobs/stored-policy.js';
 import { KeyWindow, windowKey } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
+import { LEDGER_FORMAT } from '#src/ledger/ledger-format.js';
 import { Producer } from '#src/ledger/producer.js';
 import { HandlerSlots } from '#src/worker/handler-slots.js';
 import { Worker } from '#src/worker/worker.js';
+import { LATER_OPTIONAL, LATER_REQUIRED } from '../ledger/later-version.js';
 import { damageOf } from './leader-disk.js';
 import type { LeaderFaults } from './simulated-cluster.js';
 
@@ -57,6 +61,7 @@ function swapGetter(owner: { prototype: object }, name: string, get: () => unkno
 }
 
 interface JournalWriterInside {
+  readonly form: unknown;
   filling: { size: number };
   onDurable(batch: unknown, lsn: number): void;
   log: { append(entries: Uint8Array[]): void };
@@ -79,6 +84,32 @@ class ShortWriteIgnored extends FaultyStorage {
   ): void {
     super.write(file, bytes, position, (error) => done(error, bytes.length));
   }
+}
+
+/** A log that takes the format of every folder for its own. */
+class FormatIgnored extends FaultyStorage {
+  override read(
+    file: StorageFile,
+    into: Uint8Array,
+    position: number,
+    done: (error: Error | null, count: number) => void,
+  ): void {
+    super.read(file, into, position, (error, count) => {
+      if (file.name === 'STORE' && error === null)
+        withOwnFormat(Buffer.from(into.buffer, into.byteOffset, count));
+      done(error, count);
+    });
+  }
+}
+
+/** STORE is a line with the length and the digest of the line after it. */
+function withOwnFormat(store: Buffer): void {
+  const start = store.indexOf(10) + 1;
+  const later = `"minor":${LEDGER_FORMAT.minor + 1},"since"`;
+  const at = store.indexOf(later);
+  if (at < 0) return;
+  store.write(`"minor":${LEDGER_FORMAT.minor},"since"`, at);
+  store.write(crc32(store.subarray(start)).toString(16).padStart(8, '0'), start - 9);
 }
 
 /** A log that reads the epoch when it has claimed it, and never again. */
@@ -202,8 +233,10 @@ export const plantedBugs: readonly PlantedBug[] = [
           function flush(this: JournalWriterInside & Record<string, unknown>) {
             if (this.filling.size === 0) return;
             const batch = this.filling as unknown as { entries(): Uint8Array[]; clear(): void };
-            const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
-            this.filling = new Batch();
+            const Batch = (batch as object).constructor as new (
+              form: unknown,
+            ) => JournalWriterInside['filling'];
+            this.filling = new Batch(this.form);
             this.log.append(batch.entries());
             this.onDurable(batch, 1);
           },
@@ -219,8 +252,10 @@ export const plantedBugs: readonly PlantedBug[] = [
           function flush(this: JournalWriterInside) {
             if (this.filling.size === 0) return;
             const batch = this.filling as unknown as { entries(): Uint8Array[] };
-            const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
-            this.filling = new Batch();
+            const Batch = (batch as object).constructor as new (
+              form: unknown,
+            ) => JournalWriterInside['filling'];
+            this.filling = new Batch(this.form);
             this.onDurable(batch, 1);
             this.log.append(batch.entries());
           },
@@ -809,5 +844,49 @@ export const plantedBugs: readonly PlantedBug[] = [
             return original.call(this, session, { ...message, items }, rest);
           },
       ),
+  },
+  {
+    name: 'ends an entry at an optional record of a later version',
+    plant: () =>
+      swap(
+        ByteReader,
+        'view',
+        (original) =>
+          function view(this: { at: number; end: number }, bytes: number) {
+            const skipped = original.call(this, bytes);
+            this.at = this.end;
+            return skipped;
+          },
+      ),
+  },
+  {
+    name: 'reads the optional fields of a later version as fields of its own',
+    plant: () =>
+      swap(
+        ByteReader,
+        'countItem',
+        () =>
+          function countItem(this: { at: number }) {
+            this.at -= 1;
+          },
+      ),
+  },
+  {
+    name: 'skips a required record of a later version',
+    plant: () =>
+      swap(
+        ByteReader,
+        'byte',
+        (original) =>
+          function byte(this: unknown) {
+            const value = original.call(this);
+            return value === LATER_REQUIRED ? LATER_OPTIONAL : value;
+          },
+      ),
+  },
+  {
+    name: 'opens a folder without a look at its format',
+    plant: () => () => undefined,
+    leaderFaults: { storage: (options) => new FormatIgnored(options) },
   },
 ];

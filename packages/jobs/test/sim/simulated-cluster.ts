@@ -11,7 +11,7 @@ import {
   type OpenJournal,
   walJournal,
 } from '@troupe/jobs';
-import { inlineSnapshotBuilder, type WalHost } from '@troupe/wal';
+import { type CodecName, inlineSnapshotBuilder, type WalHost } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
@@ -20,7 +20,6 @@ import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '#src/ledger/ledger.js';
-import { ledgerFold } from '#src/ledger/ledger-fold.js';
 import { LEDGER_FORMAT } from '#src/ledger/ledger-format.js';
 import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
 import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
@@ -31,6 +30,7 @@ import { FedJobs } from './fed-jobs.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
 import { LeaderDisk, type MakeStorage } from './leader-disk.js';
 import { MessageObserver } from './message-observer.js';
+import { foldOf, isRaised, type LeaderVersion, OtherVersions } from './other-versions.js';
 import { type PeerVersion, PeerVersions } from './peer-versions.js';
 import { RecordModel } from './record-model.js';
 import { type LeaderProbe, SimulatedLeaders } from './simulated-leaders.js';
@@ -140,6 +140,8 @@ export interface SimReport {
   readonly exits: number;
   /** Leaders that ended because another had opened their directory. */
   readonly fenced: number;
+  /** Starts on a folder of a later version, which were refused. */
+  readonly versionRefusals: number;
 }
 
 /** Faults of the leader's process, for planted bugs. */
@@ -167,6 +169,7 @@ export class SimulatedCluster {
   private readonly fedJobs: FedJobs;
   /** Clients of a version that knows feeds. */
   private readonly feedingClients = new Map<SimulatedMachine, Client>();
+  private readonly versions: OtherVersions;
   private readonly peerVersions: PeerVersions;
   private readonly traces: CarriedTraces;
   private readonly streamed: ReturnType<typeof streamedJob>;
@@ -204,6 +207,9 @@ export class SimulatedCluster {
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
     this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
+    // Two leaders at once are of one version.
+    const isMixed = this.faultPlan.secondLeaders === 0;
+    this.versions = new OtherVersions(this.simulation.stream('versions'), { isMixed });
     this.streamed = streamedJob(keep);
     this.peerVersions = new PeerVersions(this.simulation.stream('peer versions'), (text) =>
       this.simulation.problem(text),
@@ -225,7 +231,10 @@ export class SimulatedCluster {
       limits,
       ignoresLock: this.faultPlan.secondLeaders > 0,
       ignoresFatal: leaderFaults.ignoresFatal === true,
-      journalOn: (storage, host) => this.journalOn(storage, host),
+      versions: this.versions,
+      isHealing: () => !this.faulty,
+      journalOn: (storage, host, version) =>
+        this.journalOn(storage, host, { version, codec: this.versions.drawCodec() }),
     });
   }
 
@@ -260,6 +269,7 @@ export class SimulatedCluster {
       refusals: this.leaders.refusals,
       exits: this.leaders.exits,
       fenced: this.leaders.fenced,
+      versionRefusals: this.leaders.versionRefusals,
     };
   }
 
@@ -419,7 +429,9 @@ export class SimulatedCluster {
   }
 
   private checkTrace(input: string, context: AttemptContext, version: PeerVersion): void {
-    const problem = this.traces.check(context, input, version, { leaderForgets: false });
+    const problem = this.traces.check(context, input, version, {
+      leaderForgets: this.versions.forgetsFields,
+    });
     if (problem !== undefined) this.simulation.problem(problem);
   }
 
@@ -824,7 +836,9 @@ export class SimulatedCluster {
     for (const problem of this.fedJobs.check()) simulation.problem(problem);
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);
-    if (snapshotText(live) !== snapshotText(await this.replayed()))
+    const replayed = await this.replayed();
+    if (this.versions.forgetsFields) for (const ledger of [live, replayed]) ledger.traces.clear();
+    if (snapshotText(live) !== snapshotText(replayed))
       simulation.problem('the log replayed is not the live state');
   }
 
@@ -854,17 +868,22 @@ export class SimulatedCluster {
   /**
    * Small segments and early snapshots, so that a short run has rotation, snapshots and the removal of files.
    */
-  private journalOn(storage: FaultyStorage, host: WalHost): OpenJournal {
+  private journalOn(
+    storage: FaultyStorage,
+    host: WalHost,
+    { version, codec }: { readonly version: LeaderVersion; readonly codec: CodecName },
+  ): OpenJournal {
     return walJournal({
       storage,
       host,
+      codec,
       segmentBytes: 65_536,
       firstSegmentBytes: 65_536,
       freeBytesSoft: 0,
       batchBytesMax: 61_440,
       // More than an entry of a leader has: entries are never stored beside the log.
       inlineBytesMax: 45_000,
-      snapshotBuilder: inlineSnapshotBuilder(storage, ledgerFold),
+      snapshotBuilder: inlineSnapshotBuilder(storage, foldOf(version)),
       snapshotEveryBytes: this.faultPlan.snapshotEveryBytes,
       onEvent: (event) => {
         if (event.kind === 'snapshot-made') this.snapshots += 1;
@@ -881,8 +900,12 @@ export class SimulatedCluster {
       setTimer: () => undefined,
       clearTimer: () => undefined,
       defer: (run: () => void) => run(),
+      later: (run: () => void) => run(),
     };
-    const openJournal = this.journalOn(storage, frozenHost);
+    // The version that knows everything in the folder.
+    const version = isRaised(storage.disk) ? 'raising' : 'forgetful';
+    const journal = this.journalOn(storage, frozenHost, { version, codec: 'binary' });
+    const openJournal = this.versions.open(version, journal);
     let failed: Error | null = null;
     openJournal(
       {
