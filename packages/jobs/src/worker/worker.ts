@@ -36,10 +36,14 @@ import { RunnerPools } from './runners/runner-pools.js';
 import type { RunnerReport } from './runners/runner-port.js';
 import { ChunkSenders } from './stream/chunk-senders.js';
 import type {
+  HandlerChunks,
   HandlerEnded,
+  HandlerFeedState,
+  HandlerProgress,
   HandlerThreadReports,
   HandlerThreads,
   ThreadEnded,
+  ThreadRunnerReport,
   ThreadUp,
 } from './threads/handler-threads.js';
 import { type ThreadedAttempts, ThreadedHandlers } from './threads/threaded-handlers.js';
@@ -303,6 +307,22 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     if (!this.isStopped) this.threaded?.handlerEnded(ended);
   }
 
+  handlerChunks(chunks: HandlerChunks): void {
+    if (!this.isStopped) this.threaded?.handlerChunks(chunks);
+  }
+
+  handlerProgress(progress: HandlerProgress): void {
+    if (!this.isStopped) this.threaded?.handlerProgress(progress);
+  }
+
+  handlerFeed(state: HandlerFeedState): void {
+    if (!this.isStopped) this.threaded?.handlerFeed(state);
+  }
+
+  threadRunner(reported: ThreadRunnerReport): void {
+    if (!this.isStopped) this.threaded?.threadRunner(reported);
+  }
+
   threadEnded(ended: ThreadEnded): void {
     if (!this.isStopped) this.threaded?.threadEnded(ended);
   }
@@ -508,7 +528,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       slotFreed: (attempt) => this.freeOverrun(attempt),
       roomMade: () => this.beginNext(),
     };
-    return new ThreadedHandlers({ threads: port, count, graceMs, timers: this.timers, owner });
+    const { timers, runners: pools } = this;
+    return new ThreadedHandlers({ threads: port, count, graceMs, timers, owner, pools });
   }
 
   /** An attempt that was taken away or released did not fail here. */

@@ -23,7 +23,10 @@ import { KeyWindow, windowKey } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { LEDGER_FORMAT } from '#src/ledger/ledger-format.js';
 import { Producer } from '#src/ledger/producer.js';
+import type { Attempt } from '#src/worker/attempt/attempt.js';
 import { HandlerSlots } from '#src/worker/handler-slots.js';
+import { RunnerPool } from '#src/worker/runners/runner-pool.js';
+import type { RunnerPools } from '#src/worker/runners/runner-pools.js';
 import { Worker } from '#src/worker/worker.js';
 import { LATER_OPTIONAL, LATER_REQUIRED } from '../ledger/later-version.js';
 import { damageOf } from './leader-disk.js';
@@ -888,5 +891,32 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'opens a folder without a look at its format',
     plant: () => () => undefined,
     leaderFaults: { storage: (options) => new FormatIgnored(options) },
+  },
+  {
+    name: 'gives the instance of a warm runner back at the end of the attempt, not of its handler',
+    plant: () =>
+      swap(
+        Worker,
+        'end',
+        (original) =>
+          function end(this: { runners: RunnerPools }, attempt: Attempt, ended: unknown) {
+            original.call(this, attempt, ended);
+            this.runners.release(attempt, { isError: false });
+          },
+      ),
+  },
+  {
+    name: 'gives one instance of a warm runner to two attempts',
+    plant: () =>
+      swap(
+        RunnerPool,
+        'take',
+        (original) =>
+          function take(this: unknown, attempt: unknown) {
+            const instance = original.call(this, attempt) as { stage: string };
+            instance.stage = 'idle';
+            return instance;
+          },
+      ),
   },
 ];

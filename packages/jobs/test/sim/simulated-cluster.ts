@@ -37,6 +37,7 @@ import { type LeaderProbe, SimulatedLeaders } from './simulated-leaders.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedMachine, Simulation } from './simulation.js';
 import { StreamedItems, streamedHandler, streamedJob } from './streamed-jobs.js';
+import { warmHandler } from './warm-models.js';
 
 const retry = { attempts: 4, baseMs: 20, capMs: 200, crashes: 3 };
 
@@ -55,7 +56,12 @@ function jobsOf(group: string, keep: Keep) {
     doomed: defineJob('sim.doomed', common),
     final: defineJob('sim.final', common),
     poison: defineJob('sim.poison', common),
-    hung: defineJob('sim.hung', { ...common, limits: { runMs: 300 }, retry: { ...retry, attempts: 2 } }),
+    hung: defineJob('sim.hung', {
+      ...common,
+      limits: { runMs: 300 },
+      retry: { ...retry, attempts: 2 },
+      useStatic: true,
+    }),
   };
 }
 type Jobs = ReturnType<typeof jobsOf>;
@@ -380,6 +386,7 @@ export class SimulatedCluster {
         this.checkTrace(input, context, version);
         return this.handle(kind, input, context, machine, jobs[kind].policy.group);
       });
+    const problem = (text: string): void => this.simulation.problem(text);
     const ref: ActorRef<typeof WorkerActor> = machine.system.spawn(WorkerActor, {
       args: {
         // Some come back under another name, as a replaced machine does: then the leader does not learn that
@@ -391,9 +398,11 @@ export class SimulatedCluster {
         settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
         handlers: {
           current: [
-            ...(Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))),
+            ...(Object.keys(jobs) as Kind[]).map((kind) =>
+              kind === 'hung' ? warmHandler(jobs.hung, run(kind), problem) : handle(jobs[kind], run(kind)),
+            ),
+            ...(isSide ? [] : [streamedHandler(this.streamed, run('slow'), problem)]),
             ...(isSide ? [] : [this.fedJobs.handled(machine, underWay)]),
-            ...(isSide ? [] : [streamedHandler(this.streamed, run('slow'))]),
           ],
         },
       },

@@ -7,6 +7,7 @@ import {
   type JobItem,
 } from '@troupe/jobs';
 import { aString } from '../plain-schema.js';
+import { warmPool } from './warm-models.js';
 
 const CHUNKS = ['a', 'b', 'c'];
 const retry = { attempts: 4, baseMs: 20, capMs: 200, crashes: 3 };
@@ -17,6 +18,7 @@ export function streamedJob(keep: { readonly doneMs?: number; readonly deadMs?: 
     input: aString,
     output: aString,
     chunk: aString,
+    useStatic: true,
     group: 'main',
     leaseMs: 400,
     limits: { runMs: 1_500 },
@@ -29,11 +31,20 @@ export function streamedJob(keep: { readonly doneMs?: number; readonly deadMs?: 
 export function streamedHandler(
   job: ReturnType<typeof streamedJob>,
   begin: (input: string, context: AttemptContext) => string | Promise<string>,
+  problem: (text: string) => void,
 ): HandledJob {
-  return handle(job, async function* chunks(input: string, context: AttemptContext) {
-    const output = await begin(input, context);
-    for (const chunk of CHUNKS) yield chunk;
-    return output;
+  return handle(job, {
+    ...warmPool(1, problem),
+    async *run(input, context) {
+      context.loaded.enter();
+      try {
+        const output = await begin(input, context);
+        for (const chunk of CHUNKS) yield chunk;
+        return output;
+      } finally {
+        context.loaded.leave();
+      }
+    },
   });
 }
 

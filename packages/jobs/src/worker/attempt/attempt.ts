@@ -125,7 +125,11 @@ export class Attempt {
   /** Once, for a handler on another thread. */
   takeAssignment(): Assignment {
     const { job, number, exec, client, runMs, outputBytes, trace } = this;
-    return { job, attempt: number, exec, client, runMs, outputBytes, trace, payload: this.takePayload() };
+    const streaming = this.stream !== undefined;
+    const isFed = this.feed !== undefined;
+    const limits = { runMs, outputBytes };
+    const payload = this.takePayload();
+    return { job, attempt: number, exec, client, ...limits, trace, streaming, isFed, payload };
   }
 
   /** Made at its first use: most handlers never read it, and it costs more than a small job. */
@@ -165,6 +169,12 @@ export class Attempt {
   /** Undefined where it has said nothing. */
   takeProgress(): AttemptProgress | undefined {
     return this.progressLog?.take(this.job, this.number);
+  }
+
+  /** From the thread of its handler. */
+  mergeProgress({ share, note, lines }: AttemptProgress): void {
+    if (share !== undefined) this.setProgress(share, note);
+    for (const line of lines) this.addLine(line);
   }
 
   get hasProgress(): boolean {
