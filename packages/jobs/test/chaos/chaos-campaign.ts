@@ -54,12 +54,15 @@ const PAUSE_MS_MAX = 2_000;
 const FENCED_MS_MAX = 20_000;
 const DAY_SECONDS = 86_400;
 const SLOTS = 8;
+/** Without a new event of a client for so long, no round can follow. */
+const STUCK_MS = 120_000;
+export const FREE_BYTES_SOFT = 80 * 2 ** 20;
 /**
  * A small log, so that it fits on a small disk, and a window of keys and numbers that no sequence of clock steps
  * ends: after it a submit that is repeated is a new one.
  */
 const LEADER_OPTIONS = {
-  wal: { segmentBytes: 32 * 2 ** 20, freeBytesSoft: 80 * 2 ** 20 },
+  wal: { segmentBytes: 32 * 2 ** 20, freeBytesSoft: FREE_BYTES_SOFT },
   limits: { keyWindowMs: 365 * DAY_SECONDS * 1_000 },
 };
 
@@ -259,7 +262,26 @@ export class ChaosCampaign implements AsyncDisposable {
   private async jobsUnderWay(): Promise<void> {
     const client = this.clients[0] as RoleProcess;
     const wanted = client.events.length + this.random.between(1, 40);
-    await client.event(() => client.events.length >= wanted);
+    let timer: NodeJS.Timeout | undefined;
+    const stuck = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => void this.describe().then(reject, reject), STUCK_MS);
+    });
+    try {
+      await Promise.race([client.event(() => client.events.length >= wanted), stuck]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The state of the leader, for a campaign that cannot go on. */
+  private async describe(): Promise<Error> {
+    await using watcher = await connectClient({
+      address: { port: this.port },
+      name: 'watcher',
+      withinMs: 10_000,
+    });
+    const { counts, refusing, workers } = await watcher.overview();
+    return new Error(`no job has ended for ${STUCK_MS} ms: ${JSON.stringify({ counts, refusing, workers })}`);
   }
 
   private async stopClient(client: RoleProcess): Promise<void> {

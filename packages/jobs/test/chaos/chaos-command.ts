@@ -3,9 +3,10 @@
 //   npm run chaos -- --rounds 50 --kills       fifty rounds of kill -9 alone
 //   npm run chaos -- --faults clock-step,two-leaders
 //   npm run chaos -- --minutes 1 --seed 7      the choices of an earlier run
+import { rm, statfs } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { tempFolder } from '../temp-folder.js';
-import { ChaosCampaign, FAULTS, type Fault, KILLS } from './chaos-campaign.js';
+import { ChaosCampaign, FAULTS, type Fault, FREE_BYTES_SOFT, KILLS } from './chaos-campaign.js';
 import { FakeClock } from './fake-clock.js';
 import { pidNamespace } from './pid-namespace.js';
 import { SmallDisk } from './small-disk.js';
@@ -58,26 +59,40 @@ function faultsWanted(): Set<Fault> {
   process.exit(2);
 }
 
+/** One campaign after another, each with a log of its own: a log keeps every record for the check. */
 async function run(root: string): Promise<number> {
-  await using campaign = await ChaosCampaign.start({
-    seed,
-    faults,
-    dir: `${root}/log`,
-    disk,
-    clock,
-    namespace,
-  });
   const until = performance.now() + minutes * 60_000;
-  let done = 0;
-  while (done < rounds && performance.now() < until) {
-    await campaign.round();
-    done += 1;
+  let left = rounds;
+  let lost = 0;
+  for (let part = 0; lost === 0 && left > 0 && performance.now() < until; part += 1) {
+    const dir = `${root}/log-${part}`;
+    await using campaign = await ChaosCampaign.start({
+      seed: seed + part,
+      faults,
+      dir,
+      disk,
+      clock,
+      namespace,
+    });
+    const before = left;
+    while (left > 0 && performance.now() < until && (await hasRoom(root))) {
+      await campaign.round();
+      left -= 1;
+    }
+    const { problems, ...report } = await campaign.finish();
+    console.log(`seed ${seed + part}, ${before - left} rounds: ${JSON.stringify(report)}`);
+    for (const problem of problems.slice(0, 20)) console.error(problem);
+    lost += problems.length;
+    await rm(dir, { recursive: true });
   }
-  const { problems, ...report } = await campaign.finish();
-  console.log(`seed ${seed}, ${done} rounds: ${JSON.stringify(report)}`);
-  for (const problem of problems.slice(0, 20)) console.error(problem);
-  console.log(problems.length === 0 ? 'nothing was lost' : `${problems.length} problems`);
-  return problems.length === 0 ? 0 : 1;
+  console.log(lost === 0 ? 'nothing was lost' : `${lost} problems`);
+  return lost === 0 ? 0 : 1;
+}
+
+/** The log leaves more free than its leader wants to keep free. */
+async function hasRoom(root: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(root);
+  return bavail * bsize > 3 * FREE_BYTES_SOFT;
 }
 
 function number(option: string, text: string): number {

@@ -36,9 +36,13 @@ export const Counter = defineActor.of<Counter>()('counter', {
       while (performance.now() < until);
     },
     exit: (_ctx, code) => process.exit(code),
-    allocate: () => {
+    // Yields in between: on Node 24 a loop that does not may end the process.
+    allocate: async () => {
       const kept: number[][] = [];
-      for (;;) kept.push(new Array<number>(10_000).fill(kept.length));
+      for (;;) {
+        for (let count = 0; count < 50; count += 1) kept.push(new Array<number>(10_000).fill(count));
+        await new Promise(setImmediate);
+      }
     },
     notCloneable: () => ({ inner: [1, () => 2] }),
   },
