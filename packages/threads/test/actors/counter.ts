@@ -117,3 +117,14 @@ export const Feed = defineActor('feed', {
     },
   },
 });
+
+/** Its handlers have a limit of their own. */
+export const Limited = defineActor('limited', {
+  middleware: [{ name: 'limit', beforeMessage: () => ({ verdict: 'continue' as const, withinMs: 200 }) }],
+  handlers: {
+    loop() {
+      for (;;);
+    },
+    wait: () => new Promise<string>((resolve) => setTimeout(() => resolve('done'), 20)),
+  },
+});
