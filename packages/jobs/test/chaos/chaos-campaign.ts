@@ -2,6 +2,7 @@ import { SeededRandom } from '@troupe/core/testing';
 import { connectClient } from '../checked-processes.js';
 import {
   clientProcess,
+  feederProcess,
   type Launch,
   leaderProcess,
   RoleProcess,
@@ -11,9 +12,10 @@ import {
 import { ChaosChecker } from './chaos-checker.js';
 import { ChaosProxy, type NetworkFault } from './chaos-proxy.js';
 import type { FakeClock } from './fake-clock.js';
+import { FeedChecker } from './feed-checker.js';
 import type { SmallDisk } from './small-disk.js';
 
-export const KILLS = ['kill-leader', 'kill-worker', 'kill-client'] as const;
+export const KILLS = ['kill-leader', 'kill-worker', 'kill-client', 'kill-feeder'] as const;
 export const FAULTS = [
   ...KILLS,
   'stop-leader',
@@ -46,6 +48,9 @@ export interface ChaosReport {
   readonly injected: Readonly<Partial<Record<Fault, number>>>;
   readonly jobs: number;
   readonly acknowledged: number;
+  /** Items of feeds that were accepted, and fed jobs that are done. */
+  readonly fedItems: number;
+  readonly fedJobs: number;
   readonly problems: readonly string[];
 }
 
@@ -76,11 +81,13 @@ export class ChaosCampaign implements AsyncDisposable {
   private readonly random: SeededRandom;
   private readonly processes = new RoleProcesses();
   private readonly checker = new ChaosChecker();
+  private readonly feedChecker = new FeedChecker();
   private readonly injected: Partial<Record<Fault, number>> = {};
   private readonly workers: RoleProcess[] = [];
   private readonly clients: RoleProcess[] = [];
   private readonly proxy: ChaosProxy;
   private leader: RoleProcess;
+  private feeder!: RoleProcess;
   private readonly port: number;
   private clientsStarted = 0;
 
@@ -101,6 +108,7 @@ export class ChaosCampaign implements AsyncDisposable {
       campaign.workers.push(await campaign.startWorker(at));
       campaign.clients.push(await campaign.startClient(at));
     }
+    campaign.feeder = await campaign.startFeeder();
     return campaign;
   }
 
@@ -116,14 +124,20 @@ export class ChaosCampaign implements AsyncDisposable {
   /** Lets all jobs end, stops everything and compares the log with the answers. */
   async finish(): Promise<ChaosReport> {
     for (const client of this.clients) await this.stopClient(client);
+    this.feeder.signal('SIGTERM');
+    await this.feeder.exited;
+    this.feedChecker.collect(this.feeder);
     await this.jobsEnded();
     for (const worker of this.workers) await worker.kill();
     this.leader.signal('SIGTERM');
     const code = await this.leader.exited;
     if (code !== 0) this.checker.problems.push(`the leader ended with ${code}`);
     const jobs = await this.checker.check(this.options.dir);
-    const { problems, acknowledged } = this.checker;
-    return { injected: this.injected, jobs, acknowledged, problems };
+    const fedJobs = await this.feedChecker.check(this.options.dir);
+    const { acknowledged } = this.checker;
+    const problems = [...this.checker.problems, ...this.feedChecker.problems];
+    const { acknowledged: fedItems } = this.feedChecker;
+    return { injected: this.injected, jobs, acknowledged, fedItems, fedJobs, problems };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -145,6 +159,11 @@ export class ChaosCampaign implements AsyncDisposable {
         await this.clients[at]?.kill();
         this.checker.collect(this.clients[at] as RoleProcess);
         this.clients[at] = await this.startClient(at);
+        return;
+      case 'kill-feeder':
+        await this.feeder.kill();
+        this.feedChecker.collect(this.feeder);
+        this.feeder = await this.startFeeder();
         return;
       case 'stop-leader':
         return this.pause(this.leader);
@@ -253,6 +272,11 @@ export class ChaosCampaign implements AsyncDisposable {
     return this.processes.add(clientProcess(this.portOf(at), `c${this.clientsStarted}`));
   }
 
+  private startFeeder(): Promise<RoleProcess> {
+    this.clientsStarted += 1;
+    return this.processes.add(feederProcess(this.port, `f${this.clientsStarted}`));
+  }
+
   /** The second of each kind is behind the proxy. */
   private portOf(at: number): number {
     return at === 0 ? this.port : this.proxy.port;
@@ -268,6 +292,8 @@ export class ChaosCampaign implements AsyncDisposable {
     });
     try {
       await Promise.race([client.event(() => client.events.length >= wanted), stuck]);
+      const fed = this.feeder.events.length + this.random.between(1, 10);
+      await Promise.race([this.feeder.event(() => this.feeder.events.length >= fed), stuck]);
     } finally {
       clearTimeout(timer);
     }

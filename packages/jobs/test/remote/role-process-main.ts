@@ -2,9 +2,10 @@
 //   node role-process-main.js leader <dir> <port> <more options as JSON>
 //   node role-process-main.js worker <port> <name> <slots> <more options as JSON>
 //   node role-process-main.js client <port> <name>
+//   node role-process-main.js feeder <port> <name>
 import { type JobHandle, JobsError, type LeaderServerOptions, type StartWorkerOptions } from '@troupe/jobs';
 import { connectClient, startLeader, startWorker } from '../checked-processes.js';
-import { Echo, sampleHandlers } from './sample-jobs.js';
+import { Echo, Fed, sampleHandlers } from './sample-jobs.js';
 
 const [role, ...rest] = process.argv.slice(2);
 const print = (event: object): void => void process.stdout.write(`${JSON.stringify(event)}\n`);
@@ -60,6 +61,49 @@ if (role === 'leader') {
     }
   };
   await Promise.all(Array.from({ length: 16 }, lane));
+  process.exit(0);
+} else if (role === 'feeder') {
+  const [port, name = 'f'] = rest;
+  const client = await connectClient({ address: { port: Number(port) }, name, withinMs: 30_000 });
+  let isEnding = false;
+  process.once('SIGTERM', () => {
+    isEnding = true;
+  });
+  print({ kind: 'ready' });
+  let next = 0;
+  /** True: accepted. A full disk is the leader's answer, and the item is not used again. */
+  const isFed = async (feeding: Promise<unknown>): Promise<boolean> => {
+    try {
+      await feeding;
+      return true;
+    } catch (error) {
+      if (!(error instanceof JobsError && error.code === 'ERR_DISK_LOW')) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return false;
+    }
+  };
+  // Each line is printed after its acknowledgement: the pipe keeps it even if this process is killed right after.
+  const lane = async (): Promise<void> => {
+    while (!isEnding) {
+      next += 1;
+      const own = `${name}:${next}`;
+      let job: JobHandle<typeof Fed> | undefined;
+      await isFed(
+        client.submit(Fed, own, { streaming: 'internal' }).then((handle) => {
+          job = handle;
+        }),
+      );
+      if (job === undefined) continue;
+      const { id } = job;
+      for (let i = 0; i < 20; i += 1) {
+        const item = `${own}:${i}`;
+        if (await isFed(job.feed(item))) print({ kind: 'fed', id, item });
+      }
+      while (!(await isFed(job.endFeed())));
+      print({ kind: 'fed-result', id, output: await job.result() });
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, lane));
   process.exit(0);
 } else {
   const [port, name = 'w', slots = '4', more = '{}'] = rest;

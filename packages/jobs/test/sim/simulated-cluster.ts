@@ -26,6 +26,7 @@ import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
 import { CarriedTraces } from './carried-traces.js';
+import { FedJobs } from './fed-jobs.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
 import { LeaderDisk, type MakeStorage } from './leader-disk.js';
 import { MessageObserver } from './message-observer.js';
@@ -171,6 +172,9 @@ export class SimulatedCluster {
   private readonly open = new Set<SubmitOp>();
   private readonly clients = new Map<SimulatedMachine, Client>();
   private readonly disk: LeaderDisk;
+  private readonly fedJobs: FedJobs;
+  /** Clients of a version that knows feeds. */
+  private readonly feedingClients = new Map<SimulatedMachine, Client>();
   private readonly versions: OtherVersions;
   private readonly peerVersions: PeerVersions;
   private readonly traces: CarriedTraces;
@@ -197,6 +201,14 @@ export class SimulatedCluster {
       now,
       unanswered: (identity) => this.unanswered(identity),
       problem: (text) => this.simulation.problem(text),
+    });
+    this.fedJobs = new FedJobs({
+      simulation: this.simulation,
+      records: this.records,
+      keep,
+      drops: () => this.drops,
+      ran: (job, attempt, worker) =>
+        this.history.ran(job, { attempt, worker, group: 'main', at: this.simulation.now }),
     });
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
@@ -247,7 +259,8 @@ export class SimulatedCluster {
     this.planFaults();
     await this.simulation.run(FAULTS_MS);
     this.heal();
-    await this.simulation.run(FAULTS_MS + HEAL_MS, () => this.open.size === 0 && this.calls.size === 0);
+    const isSettled = (): boolean => this.open.size === 0 && this.calls.size === 0 && this.fedJobs.isSettled;
+    await this.simulation.run(FAULTS_MS + HEAL_MS, isSettled);
     await this.check();
     return {
       seed: this.simulation.seed,
@@ -389,6 +402,7 @@ export class SimulatedCluster {
               kind === 'hung' ? warmHandler(jobs.hung, run(kind), problem) : handle(jobs[kind], run(kind)),
             ),
             ...(isSide ? [] : [streamedHandler(this.streamed, run('slow'), problem)]),
+            ...(isSide ? [] : [this.fedJobs.handled(machine, underWay)]),
           ],
         },
       },
@@ -499,11 +513,19 @@ export class SimulatedCluster {
       { name, host, leader: this.network.leaderFor(peer) },
     );
     this.clients.set(machine, spawned.client);
+    if (version.features.includes('feeds')) this.feedingClients.set(machine, spawned.client);
+    else this.feedingClients.delete(machine);
     const submits = this.faulty ? this.faultPlan.submits : 0;
     for (let i = 0; i < submits; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
       this.simulation.at(at, machine, () => void this.submit(spawned.client, machine, version));
     }
+    for (const ms of this.faulty ? this.fedJobs.submitTimes(FAULTS_MS - this.simulation.now) : [])
+      this.simulation.at(
+        this.simulation.now + ms,
+        machine,
+        () => void this.submitFed(spawned.client, machine, version),
+      );
     const operatorActions = this.faulty ? this.faultPlan.operatorActions : 0;
     for (let i = 0; i < operatorActions; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
@@ -516,6 +538,7 @@ export class SimulatedCluster {
     this.network.peerDown(machine);
     // Its promises never settle; an outcome it had not received stays unknown.
     for (const op of this.open) if (op.client === machine.name) this.open.delete(op);
+    this.fedJobs.clientCrashed(machine);
     for (const [call, of] of this.calls) if (of === machine) this.calls.delete(call);
     this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
   }
@@ -598,6 +621,20 @@ export class SimulatedCluster {
       // About when its retention is over.
       const { doneMs } = this.faultPlan.keep;
       if (doneMs !== undefined) this.inspectLater(op, handle, machine, doneMs - 15 + this.random() * 30);
+    });
+  }
+
+  private async submitFed(client: Client, machine: SimulatedMachine, version: PeerVersion): Promise<void> {
+    if (!version.features.includes('feeds')) return;
+    const { job } = this.fedJobs;
+    this.submitted += 1;
+    const op = this.newSubmit(machine, job.exec, `fed ${this.submitted}`);
+    const others = [...this.feedingClients].filter(([other]) => other !== machine && other.alive);
+    await this.track(op, async () => {
+      const handle = await client.submit(job, op.payload, { streaming: 'internal' });
+      this.history.accepted(op, [numberOf(handle)]);
+      this.fedJobs.feed(handle, numberOf(handle), machine, others[0]);
+      await this.follow(op, handle);
     });
   }
 
@@ -805,6 +842,7 @@ export class SimulatedCluster {
       drops: this.drops,
       restarted: this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
     };
+    for (const problem of this.fedJobs.check()) simulation.problem(problem);
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);
     const replayed = await this.replayed();
@@ -849,10 +887,11 @@ export class SimulatedCluster {
       host,
       codec,
       segmentBytes: 65_536,
-      firstSegmentBytes: 32_768,
+      firstSegmentBytes: 65_536,
       freeBytesSoft: 0,
-      batchBytesMax: 32_768,
-      inlineBytesMax: 16_384,
+      batchBytesMax: 61_440,
+      // More than an entry of a leader has: entries are never stored beside the log.
+      inlineBytesMax: 45_000,
       snapshotBuilder: inlineSnapshotBuilder(storage, foldOf(version)),
       snapshotEveryBytes: this.faultPlan.snapshotEveryBytes,
       onEvent: (event) => {
