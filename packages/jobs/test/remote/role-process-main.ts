@@ -83,6 +83,18 @@ if (role === 'leader') {
     }
   };
   // Each line is printed after its acknowledgement: the pipe keeps it even if this process is killed right after.
+  const feedItems = async (job: JobHandle<typeof Fed>, own: string): Promise<void> => {
+    try {
+      for (let i = 0; i < 20; i += 1) {
+        const item = `${own}:${i}`;
+        if (await isFed(job.feed(item))) print({ kind: 'fed', id: job.id, item });
+      }
+      while (!(await isFed(job.endFeed())));
+    } catch (error) {
+      // While this process was cut off for longer than the grace, the leader has ended the feed.
+      if (!(error instanceof JobsError && error.code === 'ERR_FEED_ENDED')) throw error;
+    }
+  };
   const lane = async (): Promise<void> => {
     while (!isEnding) {
       next += 1;
@@ -94,13 +106,8 @@ if (role === 'leader') {
         }),
       );
       if (job === undefined) continue;
-      const { id } = job;
-      for (let i = 0; i < 20; i += 1) {
-        const item = `${own}:${i}`;
-        if (await isFed(job.feed(item))) print({ kind: 'fed', id, item });
-      }
-      while (!(await isFed(job.endFeed())));
-      print({ kind: 'fed-result', id, output: await job.result() });
+      await feedItems(job, own);
+      print({ kind: 'fed-result', id: job.id, output: await job.result() });
     }
   };
   await Promise.all(Array.from({ length: 4 }, lane));
