@@ -1,6 +1,7 @@
 // npm run chaos: faults against real processes, until the time is over or a fault has lost something.
 //   npm run chaos -- --minutes 10              all faults that this machine allows
 //   npm run chaos -- --rounds 50 --kills       fifty rounds of kill -9 alone
+//   npm run chaos -- --rounds 50 --streams     fifty rounds of kill -9 while chunks are read
 //   npm run chaos -- --faults clock-step,two-leaders
 //   npm run chaos -- --minutes 1 --seed 7      the choices of an earlier run
 import { parseArgs } from 'node:util';
@@ -9,6 +10,7 @@ import { ChaosCampaign, FAULTS, type Fault, KILLS } from './chaos-campaign.js';
 import { FakeClock } from './fake-clock.js';
 import { pidNamespace } from './pid-namespace.js';
 import { SmallDisk } from './small-disk.js';
+import { StreamCampaign } from './stream-campaign.js';
 
 const DISK_MIB = 512;
 
@@ -18,12 +20,16 @@ const { values } = parseArgs({
     rounds: { type: 'string' },
     seed: { type: 'string' },
     kills: { type: 'boolean' },
+    streams: { type: 'boolean' },
     faults: { type: 'string' },
   },
 });
 const seed = number('seed', values.seed ?? String(Date.now() % 1_000_000));
 const rounds = values.rounds === undefined ? Number.POSITIVE_INFINITY : number('rounds', values.rounds);
+let done = 0;
 const minutes = number('minutes', values.minutes ?? (values.rounds === undefined ? '1' : '60'));
+
+if (values.streams === true) await runStreams();
 
 const wanted = faultsWanted();
 const disk = wanted.has('full-disk') ? usable('full-disk', await SmallDisk.mount(DISK_MIB)) : undefined;
@@ -58,6 +64,29 @@ function faultsWanted(): Set<Fault> {
   process.exit(2);
 }
 
+async function runStreams(): Promise<never> {
+  await using folder = await tempFolder();
+  await using campaign = await StreamCampaign.start({ seed, dir: `${folder.path}/log` });
+  await runRounds(() => campaign.round());
+  const { problems, ...report } = await campaign.finish();
+  const code = print(report, problems);
+  await campaign[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+  process.exit(code);
+}
+
+async function runRounds(round: () => Promise<void>): Promise<void> {
+  const until = performance.now() + minutes * 60_000;
+  for (; done < rounds && performance.now() < until; done += 1) await round();
+}
+
+function print(report: object, problems: readonly string[]): number {
+  console.log(`seed ${seed}, ${done} rounds: ${JSON.stringify(report)}`);
+  for (const problem of problems.slice(0, 20)) console.error(problem);
+  console.log(problems.length === 0 ? 'nothing was lost' : `${problems.length} problems`);
+  return problems.length === 0 ? 0 : 1;
+}
+
 async function run(root: string): Promise<number> {
   await using campaign = await ChaosCampaign.start({
     seed,
@@ -67,17 +96,9 @@ async function run(root: string): Promise<number> {
     clock,
     namespace,
   });
-  const until = performance.now() + minutes * 60_000;
-  let done = 0;
-  while (done < rounds && performance.now() < until) {
-    await campaign.round();
-    done += 1;
-  }
+  await runRounds(() => campaign.round());
   const { problems, ...report } = await campaign.finish();
-  console.log(`seed ${seed}, ${done} rounds: ${JSON.stringify(report)}`);
-  for (const problem of problems.slice(0, 20)) console.error(problem);
-  console.log(problems.length === 0 ? 'nothing was lost' : `${problems.length} problems`);
-  return problems.length === 0 ? 0 : 1;
+  return print(report, problems);
 }
 
 function number(option: string, text: string): number {

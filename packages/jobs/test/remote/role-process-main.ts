@@ -2,7 +2,10 @@
 //   node role-process-main.js leader <dir> <port> <more options as JSON>
 //   node role-process-main.js worker <port> <name> <slots> <more options as JSON>
 //   node role-process-main.js client <port> <name>
+//   node role-process-main.js reader <port> <name> <streams at the same time>
 import { type JobHandle, JobsError, type LeaderServerOptions, type StartWorkerOptions } from '@troupe/jobs';
+import { readTokens } from '../chaos/read-tokens.js';
+import { Tokens, tokensHandler } from '../chaos/token-stream.js';
 import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { Echo, sampleHandlers } from './sample-jobs.js';
 
@@ -61,6 +64,33 @@ if (role === 'leader') {
   };
   await Promise.all(Array.from({ length: 16 }, lane));
   process.exit(0);
+} else if (role === 'reader') {
+  const [port, name = 'r', lanes = '1'] = rest;
+  const client = await connectClient({ address: { port: Number(port) }, name, withinMs: 30_000 });
+  let isEnding = false;
+  process.once('SIGTERM', () => {
+    isEnding = true;
+  });
+  print({ kind: 'ready' });
+  let streams = 0;
+  const lane = async (): Promise<void> => {
+    while (!isEnding) {
+      streams += 1;
+      const isDurable = streams % 2 === 0;
+      const count = 200 + (streams % 7) * 50;
+      const stream = { durable: isDurable, bufferBytes: 128 * 1024 };
+      const { id } = await client.submit(Tokens, count, { streaming: true, stream });
+      print({ kind: 'submitted', id, count, isDurable });
+      const onItem = ({ attempt, offset }: { attempt: number; offset: number }): void => {
+        if (offset % 20 === 0) print({ kind: 'reading', id, attempt, offset });
+      };
+      const problems = await readTokens(client, { id, count, isDurable }, { onItem });
+      for (const text of problems) print({ kind: 'problem', text });
+      print({ kind: 'streamed', id });
+    }
+  };
+  await Promise.all(Array.from({ length: Number(lanes) }, lane));
+  process.exit(0);
 } else {
   const [port, name = 'w', slots = '4', more = '{}'] = rest;
   const worker = await startWorker({
@@ -70,7 +100,10 @@ if (role === 'leader') {
     cpuCap: 1,
     withinMs: 30_000,
     ...(JSON.parse(more) as Partial<StartWorkerOptions>),
-    handlers: sampleHandlers(name, (exec, input) => print({ kind: 'started', exec, input })),
+    handlers: [
+      ...sampleHandlers(name, (exec, input) => print({ kind: 'started', exec, input })),
+      tokensHandler,
+    ],
   });
   process.once('SIGTERM', () => void worker.close({ withinMs: 500 }).then(() => process.exit(0)));
   // Closes the worker and stdin: any other handle that keeps this process alive is a bug.
