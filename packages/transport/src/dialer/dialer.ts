@@ -65,7 +65,7 @@ export class Dialer {
 
   constructor(options: DialerOptions) {
     this.options = options;
-    this.addresses = 'length' in options.address ? options.address : [options.address];
+    this.addresses = addressesOf(options.address);
     checkOption('address', this.addresses.length, number(1));
     this.limits = transportLimits(options.profile ?? 'trusted', options.limits);
     this.backoff = redialBackoff(options.backoff);
@@ -150,4 +150,8 @@ export class Dialer {
     this.timer = clock.setTimer(ms, () => this.dial());
     return ms;
   }
+}
+
+function addressesOf(address: Address | readonly Address[]): readonly Address[] {
+  return Array.isArray(address) ? (address as readonly Address[]) : [address as Address];
 }
