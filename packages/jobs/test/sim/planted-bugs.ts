@@ -34,7 +34,7 @@ export interface PlantedBug {
   readonly leaderFaults?: LeaderFaults;
 }
 
-function swap(
+export function swap(
   owner: { prototype: object },
   method: string,
   make: (original: (...args: unknown[]) => unknown) => unknown,
@@ -48,7 +48,7 @@ function swap(
   };
 }
 
-function swapGetter(owner: { prototype: object }, name: string, get: () => unknown): () => void {
+export function swapGetter(owner: { prototype: object }, name: string, get: () => unknown): () => void {
   const original = Object.getOwnPropertyDescriptor(owner.prototype, name);
   if (original?.get === undefined) throw new Error(`nothing to break: no getter ${name}`);
   Object.defineProperty(owner.prototype, name, { ...original, get });

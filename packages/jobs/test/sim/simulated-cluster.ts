@@ -31,6 +31,7 @@ import { RecordModel } from './record-model.js';
 import { type LeaderProbe, SimulatedLeaders } from './simulated-leaders.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedMachine, Simulation } from './simulation.js';
+import { StreamedJobs } from './streamed-jobs.js';
 
 const retry = { attempts: 4, baseMs: 20, capMs: 200, crashes: 3 };
 
@@ -71,6 +72,7 @@ const WORKERS = 3;
 const CLIENTS = 2;
 const FAULTS_MS = 4_000;
 const HEAL_MS = 60_000;
+const MEMORY_MS = 20;
 /** Once all faults have ended and no job is left, a new one takes no longer. */
 const LIVENESS_MS = 1_000;
 
@@ -141,6 +143,8 @@ export interface LeaderFaults {
   readonly storage?: MakeStorage;
   /** It does not exit when its log has failed. */
   readonly ignoresFatal?: boolean;
+  /** Most jobs are those whose chunks are read. */
+  readonly isOfStreams?: boolean;
 }
 
 /** A leader and at times a second one, three workers, two clients, their network and the leader's disk, under one seed. */
@@ -158,6 +162,7 @@ export class SimulatedCluster {
   private readonly open = new Set<SubmitOp>();
   private readonly clients = new Map<SimulatedMachine, Client>();
   private readonly disk: LeaderDisk;
+  private readonly streamedJobs: StreamedJobs;
   private snapshots = 0;
   private faulty = true;
   private submitted = 0;
@@ -165,7 +170,8 @@ export class SimulatedCluster {
   constructor(seed: number, leaderFaults: LeaderFaults = {}) {
     this.simulation = new Simulation(seed);
     this.random = this.simulation.stream('plan');
-    this.faultPlan = this.drawFaultPlan();
+    const plan = this.drawFaultPlan();
+    this.faultPlan = leaderFaults.isOfStreams === true ? { ...plan, submits: 2 } : plan;
     const { limits, keep } = this.faultPlan;
     const { keyWindowMs = KEY_WINDOW_MS, clientRunningMax = NO_LIMIT, jobsMax = NO_LIMIT } = limits;
     const { jobsPerIdentityMax = NO_LIMIT, keysPerIdentityMax = NO_LIMIT, deadMax = NO_LIMIT } = limits;
@@ -178,6 +184,17 @@ export class SimulatedCluster {
       now,
       unanswered: (identity) => this.unanswered(identity),
       problem: (text) => this.simulation.problem(text),
+    });
+    this.streamedJobs = new StreamedJobs({
+      simulation: this.simulation,
+      records: this.records,
+      keep,
+      drops: () => this.drops,
+      hasRestarted: () => this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
+      hasDiskFaults: () => this.disk.hasFailed,
+      isMain: leaderFaults.isOfStreams === true,
+      ran: (job, attempt, worker) =>
+        this.history.ran(job, { attempt, worker, group: 'main', at: this.simulation.now }),
     });
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
@@ -215,9 +232,13 @@ export class SimulatedCluster {
       this.startClient(machine, machine.name);
     }
     this.planFaults();
+    this.watchMemory();
     await this.simulation.run(FAULTS_MS);
     this.heal();
-    await this.simulation.run(FAULTS_MS + HEAL_MS, () => this.open.size === 0);
+    const [reader] = [...this.clients].filter(([machine]) => machine.alive);
+    if (reader !== undefined) this.streamedJobs.heal(reader);
+    const isSettled = (): boolean => this.open.size === 0 && this.streamedJobs.isSettled;
+    await this.simulation.run(FAULTS_MS + HEAL_MS, isSettled);
     await this.check();
     return {
       seed: this.simulation.seed,
@@ -233,6 +254,11 @@ export class SimulatedCluster {
       exits: this.leaders.exits,
       fenced: this.leaders.fenced,
     };
+  }
+
+  private watchMemory(): void {
+    this.streamedJobs.checkMemory(this.leaders.current?.streams.streams.values() ?? []);
+    this.simulation.at(this.simulation.now + MEMORY_MS, undefined, () => this.watchMemory());
   }
 
   /** Jobs of submits that are not answered, of one identity or of all; without keys all are one. */
@@ -345,7 +371,12 @@ export class SimulatedCluster {
         leader: this.network.leaderFor(peer),
         load: { cpu: () => 0, lagMs: () => 0 },
         settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
-        handlers: { current: (Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))) },
+        handlers: {
+          current: [
+            ...(Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))),
+            ...(isSide ? [] : this.streamedJobs.handled(machine, underWay)),
+          ],
+        },
       },
     });
   }
@@ -450,6 +481,12 @@ export class SimulatedCluster {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
       this.simulation.at(at, machine, () => void this.submit(spawned.client, machine));
     }
+    for (const ms of this.faulty ? this.streamedJobs.submitTimes(FAULTS_MS - this.simulation.now) : [])
+      this.simulation.at(
+        this.simulation.now + ms,
+        machine,
+        () => void this.submitStream(spawned.client, machine),
+      );
     const operatorActions = this.faulty ? this.faultPlan.operatorActions : 0;
     for (let i = 0; i < operatorActions; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
@@ -462,6 +499,7 @@ export class SimulatedCluster {
     this.network.peerDown(machine);
     // Its promises never settle; an outcome it had not received stays unknown.
     for (const op of this.open) if (op.client === machine.name) this.open.delete(op);
+    this.streamedJobs.clientCrashed(machine);
     this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
   }
 
@@ -540,6 +578,20 @@ export class SimulatedCluster {
       // About when its retention is over.
       const { doneMs } = this.faultPlan.keep;
       if (doneMs !== undefined) this.inspectLater(op, handle, machine, doneMs - 15 + this.random() * 30);
+    });
+  }
+
+  private async submitStream(client: Client, machine: SimulatedMachine): Promise<void> {
+    const { job, streaming } = this.streamedJobs.draw();
+    this.submitted += 1;
+    const op = this.newSubmit(machine, job.exec, `streamed ${this.submitted}`);
+    const others = [...this.clients].filter(([other]) => other !== machine && other.alive);
+    await this.track(op, async () => {
+      const handle = await client.submit(job, op.payload, { streaming });
+      const no = numberOf(handle);
+      this.history.accepted(op, [no]);
+      this.streamedJobs.read(handle, { no, policy: job, streaming }, [[machine, client], ...others]);
+      await this.follow(op, handle);
     });
   }
 
@@ -684,6 +736,7 @@ export class SimulatedCluster {
       drops: this.drops,
       restarted: this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
     };
+    for (const problem of this.streamedJobs.check()) simulation.problem(problem);
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);
     if (snapshotText(live) !== snapshotText(await this.replayed()))

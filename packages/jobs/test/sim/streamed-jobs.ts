@@ -34,6 +34,16 @@ function jobsOf(keep: { readonly doneMs?: number; readonly deadMs?: number }) {
   };
 }
 
+/** A stream as the leader holds it. */
+export interface HeldStream {
+  readonly job: number;
+  readonly bytes: number;
+  readonly policy: { readonly bufferBytes: number };
+}
+
+/** Chunks on their way to a file are still in memory, and the last chunk may be a large one. */
+const BUFFERS_MAX = 2.5;
+
 interface StreamedJobsSetup {
   readonly simulation: Simulation;
   readonly records: RecordModel;
@@ -45,6 +55,8 @@ interface StreamedJobsSetup {
   /** Calls of the disk have failed, or its bytes are damaged. */
   readonly hasDiskFaults: () => boolean;
   readonly ran: (job: number, attempt: number, worker: string) => void;
+  /** More of these jobs than of others. */
+  readonly isMain: boolean;
 }
 
 /** One reader, from its start to its end or to the end of its client. */
@@ -66,6 +78,8 @@ export class StreamedJobs {
   private readonly readings: Reading[] = [];
   /** Chunks that the generator of an attempt has yielded. */
   private readonly yielded = new Map<string, number>();
+  /** The furthest chunk that a reader of an attempt has taken is below this number. */
+  private readonly consumed = new Map<string, number>();
 
   constructor(setup: StreamedJobsSetup) {
     this.setup = setup;
@@ -75,14 +89,15 @@ export class StreamedJobs {
 
   /** When a client submits one. Random numbers of their own: other choices of a seed stay. */
   submitTimes(withinMs: number): number[] {
-    const count = this.random() < 0.5 ? 0 : 1 + Math.floor(this.random() * 4);
+    const isNone = this.random() < 0.5 && !this.setup.isMain;
+    const count = isNone ? 0 : 1 + Math.floor(this.random() * (this.setup.isMain ? 8 : 4));
     return Array.from({ length: count }, () => this.random() * Math.max(0, withinMs));
   }
 
   /** A kind of job, and how it is submitted. */
   draw(): { readonly job: Jobs[Kind]; readonly streaming: 'response' | 'internal' } {
     const kind = KINDS[Math.floor(this.random() * KINDS.length)] ?? 'spilled';
-    return { job: this.jobs[kind], streaming: kind === 'internal' ? 'internal' : 'response' };
+    return { job: this.jobs[kind], streaming: modeOf(kind) };
   }
 
   get isSettled(): boolean {
@@ -136,15 +151,39 @@ export class StreamedJobs {
     for (let i = 0; i < count; i += 1) {
       const [machine, client] = clients[i % clients.length] ?? [];
       if (machine === undefined || client === undefined) continue;
-      const own = i === 0 ? handle : client.open(policy, handle.id);
       const afterMs = this.random() < 0.5 ? 0 : this.random() * 1_500;
-      this.later(machine, afterMs, () => this.start(own, no, policy, streaming, machine));
+      this.later(machine, afterMs, () => {
+        // A client that had no session yet knows no ids.
+        if (i > 0 && client.idOf(no) !== handle.id) return;
+        const own = i === 0 ? handle : client.open(policy, handle.id);
+        this.start(own, no, policy, streaming, machine);
+      });
+    }
+  }
+
+  /** After the faults: a stream whose readers are gone has one again, since it may wait for one. */
+  heal([machine, client]: readonly [SimulatedMachine, Client]): void {
+    for (const { no, policy, state } of this.setup.records.jobs.values()) {
+      const kind = KINDS.find((one) => this.jobs[one].exec === policy.exec);
+      const isRead = this.readings.some(({ job, isOpen }) => job === no && isOpen);
+      if (kind === undefined || isRead || (state !== 'queued' && state !== 'running')) continue;
+      const job = this.jobs[kind];
+      this.start(client.open(job, client.idOf(no)), no, job, modeOf(kind), machine);
     }
   }
 
   /** Its readers end with it. */
   clientCrashed({ name }: SimulatedMachine): void {
     for (const reading of this.readings) if (reading.client === name) reading.isOpen = false;
+  }
+
+  /** No stream is far above its buffer, whatever its worker and its readers do. */
+  checkMemory(streams: Iterable<HeldStream>): void {
+    for (const { job, bytes, policy } of streams)
+      if (bytes > BUFFERS_MAX * policy.bufferBytes)
+        this.setup.simulation.problem(
+          `the leader holds ${bytes} bytes of job ${job}, whose buffer has ${policy.bufferBytes}`,
+        );
   }
 
   *check(): Generator<string> {
@@ -180,7 +219,7 @@ export class StreamedJobs {
     const rules: ReaderRules = {
       streaming,
       chunkOf: (attempt, offset) => chunkOf(no, attempt, offset),
-      excuse: () => this.excuse(policy, streaming),
+      excuse: (attempt, to) => this.excuse(policy, streaming, `${no}.${attempt}`, to),
     };
     const name = `reader ${this.readings.length + 1} of job ${no} (${policy.exec}) on ${machine.name}`;
     const check = new ReaderCheck(name, rules, from);
@@ -204,7 +243,7 @@ export class StreamedJobs {
   /** True: it stopped before the end. */
   private async follow(
     handle: StreamHandle,
-    { check }: Reading,
+    { check, job }: Reading,
     machine: SimulatedMachine,
   ): Promise<boolean> {
     const isSlow = this.random() < 0.3;
@@ -212,6 +251,7 @@ export class StreamedJobs {
     let items = 0;
     for await (const item of handle.items({ from: check.position })) {
       check.take(item);
+      if (item.kind === 'data') this.taken(check, job);
       items += 1;
       if (items >= stopsAt && item.kind !== 'end') return true;
       if (isSlow) await this.sleep(machine, this.random() * 30);
@@ -221,18 +261,28 @@ export class StreamedJobs {
   }
 
   private failed(no: number, error: unknown): void {
-    const { code, status } = error as { readonly code?: string; readonly status?: string };
-    const { records, drops, simulation, hasRestarted } = this.setup;
+    const { code } = error as { readonly code?: string };
+    const { records, drops, simulation } = this.setup;
     const isGone = code === 'ERR_JOB_UNKNOWN' && (drops() || records.jobs.get(no)?.state === 'purged');
-    // Its position may be behind a chunk that leader and worker have lost together.
-    const isAhead = code === 'ERR_STREAM_REFUSED' && status === 'INVALID_ARGUMENT' && hasRestarted();
-    if (!isGone && !isAhead) simulation.problem(`a reader of job ${no}: ${String(error)}`);
+    if (!isGone) simulation.problem(`a reader of job ${no}: ${String(error)}`);
   }
 
-  private excuse({ exec }: Jobs[Kind], streaming: 'response' | 'internal'): string | undefined {
-    const { hasDiskFaults, hasRestarted } = this.setup;
+  private taken({ position: { attempt, offset } }: ReaderCheck, job: number): void {
+    const name = `${job}.${attempt}`;
+    this.consumed.set(name, Math.max(this.consumed.get(name) ?? 0, offset));
+  }
+
+  private excuse(
+    { exec }: Jobs[Kind],
+    streaming: 'response' | 'internal',
+    attempt: string,
+    to: number | undefined,
+  ): string | undefined {
+    const { hasDiskFaults, hasRestarted, drops } = this.setup;
     if (hasDiskFaults()) return 'the disk has failed';
+    if (drops()) return 'its result is gone, and its chunks with it';
     if (exec === 'sim.durable') return undefined;
+    if (to !== undefined && to <= (this.consumed.get(attempt) ?? 0)) return 'another reader has taken them';
     if (streaming === 'internal') return 'its oldest chunks are dropped';
     return hasRestarted() ? 'a leader has lost its memory' : undefined;
   }
@@ -247,8 +297,12 @@ export class StreamedJobs {
   }
 }
 
+function modeOf(kind: Kind): 'response' | 'internal' {
+  return kind === 'internal' ? 'internal' : 'response';
+}
+
 /** Some are large, so that few of them fill a buffer. */
 function chunkOf(job: number, attempt: number, offset: number): string {
-  const bytes = (job * 7 + attempt * 5 + offset) % 4 === 0 ? 30 * KIB : 2 * KIB;
+  const bytes = (job * 7 + attempt * 5 + offset) % 3 === 0 ? 30 * KIB : 2 * KIB;
   return `${job}/${attempt}/${offset} ${PADDING.slice(0, bytes)}`;
 }

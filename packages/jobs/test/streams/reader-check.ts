@@ -17,8 +17,8 @@ export interface ReaderRules {
   readonly streaming: 'response' | 'internal';
   /** The chunk with this number, as its handler yields it. */
   readonly chunkOf: (attempt: number, offset: number) => unknown;
-  /** A gap that has a reason; undefined: there is none. */
-  readonly excuse: () => string | undefined;
+  /** The reason of a gap up to this chunk of an attempt; undefined: there is none. */
+  readonly excuse: (attempt: number, to: number | undefined) => string | undefined;
 }
 
 /**
@@ -79,7 +79,8 @@ export class ReaderCheck {
   private gap({ attempt, from, to }: AnyItem & { readonly kind: 'gap' }): void {
     this.expectPosition('gap', attempt, from);
     if (to !== undefined && to <= from) this.problem(`gap from ${from} to ${to}`);
-    if (this.rules.excuse() === undefined) this.problem(`gap from ${from} to ${to} without a reason`);
+    if (this.rules.excuse(attempt, to) === undefined)
+      this.problem(`gap from ${from} to ${to} without a reason`);
     if (to === undefined) this.hasUnknownGap = true;
     this.position = { attempt, offset: to ?? from };
   }
