@@ -1,6 +1,7 @@
-// tsc -b, after removing what earlier builds left behind.
+// tsc -b, after removing what earlier builds left behind; then the bundle of the dashboard's page.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundlePage } from './bundle-page.mjs';
 import { writeSnippets } from './check/snippets.mjs';
 import { tool } from './command.mjs';
 import { filesBelow, root, workspaceFolders } from './workspace.mjs';
@@ -25,6 +26,8 @@ function prune() {
       if (!existsSync(source) || flat !== (folder === 'docs/examples')) continue;
       for (const file of filesBelow(output)) {
         const stem = file.replace(/(\.d\.ts|\.js)(\.map)?$/, '');
+        // The bundle of the page has no source of its name.
+        if (file.startsWith('page/')) continue;
         if (stem !== file && !existsSync(join(source, `${stem}.ts`))) rmSync(join(output, file));
       }
     }
@@ -35,8 +38,10 @@ function prune() {
  * @param {string[]} projects folders with a tsconfig.json; none: all of them
  * @returns {Promise<{ code: number, output: string }>}
  */
-export function build(projects) {
+export async function build(projects) {
   writeSnippets();
   prune();
-  return tool('tsc', ['-b', ...projects]);
+  const built = await tool('tsc', ['-b', ...projects]);
+  if (built.code === 0) await bundlePage();
+  return built;
 }

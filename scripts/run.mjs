@@ -23,6 +23,7 @@ const tasks = {
   reference: () => runScript('scripts/reference.mjs'),
   unused: () => runScript('scripts/unused.mjs'),
   runtimes: () => runScript('scripts/runtimes.mjs'),
+  'browser-tests': () => runScript('scripts/browser-tests.mjs'),
   pack: () => runScript('scripts/pack.mjs'),
   test: () => runScript('scripts/test.mjs'),
 };

@@ -2,6 +2,7 @@
 //   npm run runtimes                        everything: Node 22 and 24 run all tests, which takes a while
 //   npm run runtimes -- --only bun,deno     only these
 //   npm run runtimes -- --filter core       only the tests whose path contains this
+//   npm run runtimes -- --jobs 1            test files at a time; default 2
 // The runtimes come from the npm registry, into .runtimes; what cannot be had is skipped with a printed reason.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,11 +14,13 @@ import { runUnit } from './check/unit.mjs';
 import { bundlers, tryBundler } from './runtimes/bundlers.mjs';
 import { tryOldestCompiler, tryRequire } from './runtimes/packed-packages.mjs';
 import { provide } from './runtimes/provide.mjs';
-import { isForRuntime, runtimes } from './runtimes/runtimes.mjs';
+import { isForRuntime, runtimes, skipReason } from './runtimes/runtimes.mjs';
 import { testRunners, tryTestRunner } from './runtimes/test-runners.mjs';
 import { root } from './workspace.mjs';
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, filter: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, filter: { type: 'string' }, jobs: { type: 'string' } },
+});
 const wanted = values.only?.split(',');
 const tally = new Tally();
 
@@ -27,6 +30,7 @@ process.exitCode = tally.end();
 async function main() {
   if (!(await check('build', () => build([])))) return;
   for (const runtime of runtimes) if (isWanted(runtime.name)) await testRuntime(runtime);
+  if (![...bundlers.map(({ name }) => name), 'vitest', 'typescript', 'require'].some(isWanted)) return;
   const folder = packFolder();
   try {
     if (!(await check('pack', () => packAll(folder)))) return;
@@ -80,10 +84,15 @@ async function testRuntime(runtime) {
   const files = selectTests(values.filter === undefined ? [] : [values.filter]).filter((file) =>
     isForRuntime(runtime, file),
   );
-  await runUnit(files, {
+  const runnable = files.filter((file) => {
+    const reason = skipReason(runtime, file);
+    if (reason !== undefined) tally.skip(`${runtime.name} ${file.name}`, reason);
+    return reason === undefined;
+  });
+  await runUnit(runnable, {
     root,
     timeoutMs: 120_000,
-    parallel: 2,
+    parallel: Number(values.jobs ?? 2),
     command: runtime.command(folder),
     onResult: (result) => {
       const name = `${runtime.name} ${result.name}`;

@@ -1,7 +1,7 @@
 %% The core suite in plain Erlang processes, message for message the same work.
 -module(core_bench).
 -export([counting/1, pingpong/1, ring/1, forkjoin/1, create/1, ask/1, askConcurrent/1, memory/1,
-         memoryAfterMessage/1]).
+         memoryAfterMessage/1, timers/1]).
 -import(harness, [scaled/2, scaled/3]).
 
 counting(Scale) ->
@@ -124,6 +124,17 @@ flights(Adder, Left, Answered) ->
     [Adder ! {next, self(), Tag, Value} || Value <- lists:seq(1, 1000)],
     Answers = [receive {Tag, _} -> ok after 5000 -> exit(timeout) end || _ <- lists:seq(1, 1000)],
     flights(Adder, Left - 1, Answered + length(Answers)).
+
+timers(Scale) ->
+    Rounds = scaled(1000, Scale),
+    timer_rounds(Rounds),
+    {Rounds * 1000, Rounds * 1000}.
+
+timer_rounds(0) -> ok;
+timer_rounds(Left) ->
+    Timers = [erlang:send_after(60000, self(), fire) || _ <- lists:seq(1, 1000)],
+    [true = is_integer(erlang:cancel_timer(Timer)) || Timer <- Timers],
+    timer_rounds(Left - 1).
 
 memory(Scale) -> memory(Scale, fun(_) -> ok end).
 

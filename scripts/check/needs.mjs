@@ -6,13 +6,17 @@ import { execFileSync } from 'node:child_process';
  * @type {Readonly<Record<string, readonly [string, ...string[]]>>}
  */
 const PROBES = {
+  chromium: ['/usr/bin/chromium', '--version'],
   faketime: ['faketime', '--version'],
   node: ['node', '--version'],
   flock: ['flock', '--version'],
+  go: ['go', 'version'],
   'pid-namespaces': ['unshare', '--user', '--map-root-user', '--pid', '--fork', 'true'],
   // Debian keeps the server of each version in a folder of its own.
   postgresql: ['sh', '-c', 'ls /usr/lib/postgresql/*/bin/initdb'],
   python3: ['python3', '--version'],
+  // Rust's tokio from Debian's packages.
+  tokio: ['sh', '-c', 'cargo --version && ls -d /usr/share/cargo/registry/tokio-1*'],
   tmpfs: ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
 };
 

@@ -346,6 +346,7 @@ export const pages = [
       { kind: 'options', type: 'FeedOptions', intro: 'Of `job.feed`.' },
       { kind: 'members', type: 'JobHandle' },
       { kind: 'members', type: 'SubmitReceipt' },
+      { kind: 'members', type: 'JobProgress' },
       { kind: 'members', type: 'JobView' },
     ],
   },

@@ -36,12 +36,15 @@ export const runtimes = [
   },
 ];
 
-/** Tests of other runtimes than Node: actors, and jobs without a process, a file lock or a thread. */
-const PORTABLE =
-  /^packages\/(core\/test\/(?!executor|memory|scale|types)|jobs\/test\/(client|embedded\/embedded))/;
+/** Tests of other runtimes than Node: actors, and jobs in one process. */
+const PORTABLE = /^packages\/(core\/test|jobs\/test\/(client|embedded|job|testing))\//;
 
 /** @param {Runtime} runtime @param {import('../check/unit.mjs').TestFile} file */
-export function isForRuntime(runtime, { name, source }) {
-  if (runtime.isNode) return name.startsWith('packages/');
-  return PORTABLE.test(name) && !directivesOf(source).needs.includes('node');
+export function isForRuntime(runtime, { name }) {
+  return runtime.isNode ? name.startsWith('packages/') : PORTABLE.test(name);
+}
+
+/** Why a runtime cannot run a test, or undefined. @param {Runtime} runtime @param {import('../check/unit.mjs').TestFile} file */
+export function skipReason(runtime, { source }) {
+  return !runtime.isNode && directivesOf(source).needs.includes('node') ? 'it needs Node' : undefined;
 }

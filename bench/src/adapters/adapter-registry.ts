@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { RunContext } from '../runner/suite.js';
 import type { Adapter } from './actor-system.js';
+import { missingChannelSystem } from './channel-command.js';
 import { floor } from './floor.js';
 import { troupe } from './troupe.js';
 
@@ -11,7 +12,7 @@ const peerNames: readonly string[] = ['xstate', 'nact', 'comedy', 'effect', 'tar
 /** The systems that run in a JavaScript process; `*` is any adapter given by the user. */
 export const scriptSystems: readonly string[] = ['troupe', 'floor', ...peerNames, '*'];
 
-export function hasErlang(): boolean {
+function hasErlang(): boolean {
   return spawnSync('erl', ['-version'], { stdio: 'ignore' }).error === undefined;
 }
 
@@ -25,6 +26,8 @@ export function missingSystem(system: string): string | undefined {
   if (system === 'erlang' && !hasErlang()) {
     return 'erl is not installed: apt-get install erlang-base, or npm run bench -- --install-peers';
   }
+  const uncompiled = missingChannelSystem(system);
+  if (uncompiled !== undefined) return uncompiled;
   if (peerNames.includes(system) && !peerInstalled(system)) {
     return `${system} is not installed: npm run bench -- --install-peers`;
   }

@@ -1,25 +1,14 @@
-import { execFile } from 'node:child_process';
-import { mkdir, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { Command, Repeat, RunContext } from '../runner/suite.js';
+import { compiledFolder, type ForeignSources } from './compiled-program.js';
 
-const sources = fileURLToPath(new URL('../../erlang/', import.meta.url));
-const run = promisify(execFile);
-const compiled = new Map<string, Promise<string>>();
+const modules = ['harness', 'core_bench', 'fairness_bench', 'savina'];
 
-/** Compiles a module once per version of its source, into a folder for that version. */
-async function compile(module: string): Promise<string> {
-  const harness = join(sources, 'harness.erl');
-  const source = join(sources, `${module}.erl`);
-  const stamp = Math.round(Math.max((await stat(source)).mtimeMs, (await stat(harness)).mtimeMs));
-  const folder = join(tmpdir(), `troupe-bench-erlang-${process.getuid?.() ?? 0}-${stamp}`);
-  await mkdir(folder, { recursive: true });
-  await run('erlc', ['-o', folder, harness, source]);
-  return folder;
-}
+const erlang: ForeignSources = {
+  name: 'erlang',
+  compile: (from, into, run) =>
+    run('erlc', ['-o', into, ...modules.map((module) => join(from, `${module}.erl`))]),
+};
 
 /** The Erlang version of a benchmark, with one scheduler because the other systems have one thread. */
 export async function erlangCommand(
@@ -29,9 +18,7 @@ export async function erlangCommand(
   repeat: Repeat,
 ): Promise<Command | undefined> {
   if (context.system !== 'erlang') return undefined;
-  const known = compiled.get(module) ?? compile(module);
-  compiled.set(module, known);
-  const folder = await known;
+  const folder = await compiledFolder(erlang);
   const { warmups, iterations, budgetMs } = repeat;
   return {
     file: 'erl',

@@ -1,8 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { hasErlang } from '../adapters/adapter-registry.js';
+import { missingSystem } from '../adapters/adapter-registry.js';
 import type { Print } from './print.js';
+
+/** Debian's packages of the systems in other languages. */
+const languagePackages: Readonly<Record<string, readonly string[]>> = {
+  erlang: ['erlang-base'],
+  go: ['golang-go'],
+  tokio: ['cargo', 'librust-tokio-dev'],
+};
 
 const peers = fileURLToPath(new URL('../../peers/', import.meta.url));
 
@@ -14,18 +21,21 @@ function run(file: string, args: readonly string[], folder?: string): Promise<nu
   });
 }
 
-async function installErlang(print: Print): Promise<number> {
-  if (hasErlang()) {
-    print('erlang: already installed');
+/** Erlang, and the compilers of Go and Rust with tokio, as far as they are missing. */
+async function installLanguages(print: Print): Promise<number> {
+  const missing = Object.keys(languagePackages).filter((system) => missingSystem(system) !== undefined);
+  if (missing.length === 0) {
+    print(`${Object.keys(languagePackages).join(', ')}: already installed`);
     return 0;
   }
   const root = process.getuid?.() === 0;
   const apt = spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).error === undefined;
   if (!root || !apt) {
-    print('erlang: skipped, needs root and apt-get; install Erlang/OTP 25 or later to compare with it');
+    print(`${missing.join(', ')}: skipped, needs root and apt-get`);
     return 0;
   }
-  const install = ['install', '--yes', '--no-install-recommends', 'erlang-base'];
+  const packages = missing.flatMap((system) => languagePackages[system] ?? []);
+  const install = ['install', '--yes', '--no-install-recommends', ...packages];
   if ((await run('apt-get', install)) === 0) return 0;
   await run('apt-get', ['update']);
   return run('apt-get', install);
@@ -59,8 +69,9 @@ export async function installPeers(print: Print): Promise<number> {
     print(`npm install of the peers failed (exit ${npm})`);
     return 1;
   }
-  const erlang = await installErlang(print);
-  if (erlang !== 0) print(`apt-get install of erlang-base failed (exit ${erlang}); its rows will be skipped`);
+  const languages = await installLanguages(print);
+  if (languages !== 0)
+    print(`apt-get install of Erlang, Go or Rust failed (exit ${languages}); their rows will be skipped`);
   const servers = await installServers(print);
   if (servers !== 0)
     print(`apt-get install of the job servers failed (exit ${servers}); their rows will be skipped`);

@@ -1,5 +1,7 @@
+import type * as Core from '@troupe/core';
 import type { System } from '../adapters/actor-system.js';
 import { adapterOf, missingSystem, scriptSystems } from '../adapters/adapter-registry.js';
+import { channelCommand, channelSystems } from '../adapters/channel-command.js';
 import { erlangCommand } from '../adapters/erlang-command.js';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
 import { ask, askConcurrent, asyncHandler } from '../workloads/core/ask.js';
@@ -13,6 +15,8 @@ import { type LoadShape, ringLoad } from '../workloads/core/load-generator.js';
 import { type MemoryPart, memory } from '../workloads/core/memory.js';
 import { pingpongOf } from '../workloads/core/pingpong.js';
 import { ringOf } from '../workloads/core/ring.js';
+import { stopTree } from '../workloads/core/stop-tree.js';
+import { nodeTimers, troupeTimers } from '../workloads/core/timers.js';
 import type { Workload } from '../workloads/workload.js';
 import { timed, workloadTrial } from '../workloads/workload-trial.js';
 
@@ -27,7 +31,10 @@ const allSystems: readonly string[] = [...scriptSystems, 'erlang'];
 const fewTypes = 2;
 const manyTypes = 48;
 
-function workloadCase(workload: Workload, systems: readonly string[] = allSystems): Case {
+function workloadCase(
+  workload: Workload,
+  systems: readonly string[] = [...allSystems, ...channelSystems],
+): Case {
   return {
     benchmark: workload.name,
     unit: workload.unit,
@@ -42,7 +49,9 @@ function workloadCase(workload: Workload, systems: readonly string[] = allSystem
       }
       return workloadTrial(workload, context, (system) => warmUpCallSites(system, fewTypes));
     },
-    command: (context, repeat) => erlangCommand('core_bench', workload.name, context, repeat),
+    command: async (context, repeat) =>
+      (await channelCommand(workload.name, context, repeat)) ??
+      erlangCommand('core_bench', workload.name, context, repeat),
   };
 }
 
@@ -104,6 +113,36 @@ function probeCase(
   };
 }
 
+/** A benchmark of features that other systems do not have, written for Troupe alone. */
+async function ownTrial(
+  context: RunContext,
+  make: (core: typeof Core, system: Core.ActorSystem, scale: number) => () => Promise<Measurement>,
+): Promise<Trial> {
+  const core: typeof Core = await import('@troupe/core');
+  const system = core.createSystem({ name: 'bench' });
+  return { run: make(core, system, context.scale), close: async () => void (await system.shutdown()) };
+}
+
+const timers: Case = {
+  benchmark: 'timers',
+  unit: 'timers',
+  note: 'armed and cancelled, a thousand at a time; the floor is setTimeout and clearTimeout',
+  systems: ['troupe', 'floor', 'erlang', 'go'],
+  prepare: (context) =>
+    context.system === 'floor' ? { run: nodeTimers(context.scale) } : ownTrial(context, troupeTimers),
+  command: async (context, repeat) =>
+    (await channelCommand('timers', context, repeat)) ??
+    erlangCommand('core_bench', 'timers', context, repeat),
+};
+
+const stoppedTree: Case = {
+  benchmark: 'stopTree',
+  unit: 'actors',
+  note: 'a root with 100 branches of 1,000 leaves: the time from the stop of the root to its end',
+  systems: ['troupe'],
+  prepare: (context) => ownTrial(context, stopTree),
+};
+
 const saturated: Case = {
   benchmark: 'saturated',
   unit: 'messages',
@@ -117,13 +156,26 @@ const saturated: Case = {
 export const suite: Suite = {
   name: 'core',
   title: 'the message path: throughput, wake-up, spawn, ask, memory per actor, latency under load',
-  systems: ['troupe', 'floor', 'erlang', 'xstate', 'nact', 'comedy', 'effect', 'unsliced', 'idle'],
+  systems: [
+    'troupe',
+    'floor',
+    'erlang',
+    ...channelSystems,
+    'xstate',
+    'nact',
+    'comedy',
+    'effect',
+    'unsliced',
+    'idle',
+  ],
   cases: [
     workloadCase(counting),
     workloadCase(pingpong),
     workloadCase(ring),
     workloadCase(forkjoin),
     workloadCase(create),
+    stoppedTree,
+    timers,
     workloadCase(ask),
     // A thousand concurrent replies survive collections until the young generation has grown, which takes
     // some runs.

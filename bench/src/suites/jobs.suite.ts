@@ -117,6 +117,24 @@ const oneSlot: Case = {
     trial(system, { jobs: scaled(100_000, scale), outstanding: 4_000, bytes: 100, slots: 1 }),
 };
 
+/** Troupe with `--log-format jsonl`. */
+const LINES = 'lines';
+const logOfLines: Case = {
+  benchmark: 'log-of-lines',
+  unit: 'jobs',
+  note: `the price of a log that can be read with grep (lines: --log-format jsonl), 4000 outstanding, 100-byte payloads; ${UNIQUE}; fsync before every acknowledgement`,
+  systems: ['troupe', LINES],
+  repeat,
+  timeoutMs,
+  prepare: ({ system, scale }) =>
+    trial(system, {
+      jobs: scaled(200_000, scale),
+      outstanding: 4_000,
+      bytes: 100,
+      codec: system === LINES ? 'jsonl' : 'binary',
+    }),
+};
+
 /** A thousand clients and workers, compared with one of each under the same load. */
 function fleet(
   benchmark: string,
@@ -147,7 +165,7 @@ function fleet(
 export const suite: Suite = {
   name: 'jobs',
   title: 'jobs over TCP, end to end, beside BullMQ, RabbitMQ, NATS JetStream and pg-boss on real servers',
-  systems: [...ALL_SYSTEMS, 'pair', HUNDRED_BYTES],
+  systems: [...ALL_SYSTEMS, 'pair', HUNDRED_BYTES, LINES],
   missingIsSkipped: true,
   cases: [
     // Peers are one or two orders of magnitude slower, and their rates do not change with time.
@@ -161,6 +179,7 @@ export const suite: Suite = {
     ),
     large,
     oneSlot,
+    logOfLines,
     fleet('fleet', { burst: 64, pattern: 'submitted 64 at a time by clients in turn' }),
     fleet('fleet-16', { burst: 1, pattern: '16 by each client at all times' }),
   ],

@@ -1,4 +1,4 @@
-// timeout: 120s, alone
+// timeout: 120s, alone, needs: node
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-// timeout: 300s, alone
+// timeout: 300s, alone, needs: node
 // The bounds are generous: they catch quadratic growth, not small slowdowns (the benchmarks do).
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -5,6 +5,9 @@ import { AccessTokens } from './access/access-tokens.js';
 import { HostCheck } from './access/host-check.js';
 import { setSecurityHeaders } from './access/security-headers.js';
 import { checkDashboardOptions, type DashboardOptions } from './dashboard-options.js';
+import { liveResponse } from './live/event-stream.js';
+import { LiveOverview } from './live/live-overview.js';
+import { pageFiles } from './node-page-files.js';
 import { openapiDocument } from './openapi/openapi-document.js';
 import { HttpProblem } from './problem/http-problem.js';
 import { problemOfError } from './problem/problem-of-error.js';
@@ -54,6 +57,13 @@ export function dashboard(options: DashboardOptions): Dashboard {
     });
   }
   addSessionRoutes(app, new SessionRoutes(gate));
+  const live = new LiveOverview(client);
+  app.get('/api/live', ({ req, env }) => {
+    gate.admit(req.raw, env.remote, 'read');
+    return liveResponse(live, req.raw.signal);
+  });
+  // The page itself shows nothing before its token is accepted.
+  for (const [path, file] of pageFiles()) app.get(path, file);
   const document = openapiDocument(ROUTES, jobs.given);
   app.get('/api/openapi.json', () => json(document));
   app.notFound(({ req }) =>

@@ -439,6 +439,35 @@ export class NotStreamingError extends JobsError {
   }
 }
 
+/** A job of a built-in runner that its worker does not allow: program, arguments, folder, host or address. */
+export class RunnerRefusedError extends NonRetryableError {
+  override readonly code = 'ERR_RUNNER_REFUSED';
+
+  constructor(problem: string) {
+    super(`refused by the worker: ${problem}`);
+  }
+}
+
+/** The output of a program or the body of a response is larger than its worker allows. */
+export class RunnerOutputError extends NonRetryableError {
+  override readonly code = 'ERR_RUNNER_OUTPUT';
+
+  constructor(bytesMax: number) {
+    super(`more than ${bytesMax} bytes of output; the worker allows no more`);
+  }
+}
+
+/** A server answered that it cannot now: 408, 429 or 5xx. The job is tried again. */
+export class HttpStatusError extends JobsError {
+  override readonly code = 'ERR_HTTP_STATUS';
+  readonly status: number;
+
+  constructor(status: number, host: string) {
+    super(`${host} answered with status ${status}`);
+    this.status = status;
+  }
+}
+
 /** The `load` of a warm runner failed; its own error is the cause. */
 export class RunnerLoadError extends JobsError {
   override readonly code = 'ERR_RUNNER_LOAD';
@@ -532,6 +561,7 @@ keepClassNames({
   FeedRefusedError,
   FeedWaitError,
   ForbiddenError,
+  HttpStatusError,
   JobCancelledError,
   JobDefinitionError,
   JobFailedError,
@@ -555,6 +585,8 @@ keepClassNames({
   NonRetryableError,
   NotStreamingError,
   RunnerLoadError,
+  RunnerOutputError,
+  RunnerRefusedError,
   RunnerWaitError,
   SessionRefusedError,
   StreamGapError,

@@ -55,6 +55,8 @@ export interface Topology {
   readonly clients?: number;
   /** Handler slots of each worker; unless given, enough in all for the outstanding jobs. */
   readonly slots?: number;
+  /** The form of the records in the leader's log; binary unless given. */
+  readonly codec?: 'binary' | 'jsonl';
 }
 
 async function openPeer(system: string): Promise<JobSystem> {
@@ -93,10 +95,16 @@ async function connectPeer(system: string, server: PeerServer): Promise<JobSyste
 /** A thousand clients in one process delay each other, and each would log a warning. */
 const silentHost = { ...nodeHost, log: () => undefined };
 
-async function openTroupe({ outstanding, workers = 1, clients = 1, slots }: Topology): Promise<JobSystem> {
+async function openTroupe({
+  outstanding,
+  workers = 1,
+  clients = 1,
+  slots,
+  codec = 'binary',
+}: Topology): Promise<JobSystem> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
   const program = new URL('./leader-and-worker-process.js', import.meta.url);
-  const leader = fork(program, ['leader', dir], { execArgv: [] });
+  const leader = fork(program, ['leader', dir, codec], { execArgv: [] });
   const port = Number(await firstMessage(leader));
   const slotsEach = slots ?? Math.max(1, Math.min(SLOTS_MAX, Math.ceil(outstanding / workers)));
   const worker = await untilStarted(

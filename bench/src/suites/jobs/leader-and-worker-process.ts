@@ -1,5 +1,5 @@
-// Troupe's leader and workers as separate processes, as in production. Arguments: `leader <dir>` or
-// `worker <port> <count> <slots>`.
+// Troupe's leader and workers as separate processes, as in production. Arguments: `leader <dir> <codec>`
+// or `worker <port> <count> <slots>`.
 import { nodeHost } from '@troupe/core';
 import { handle, startLeader, startWorker } from '@troupe/jobs';
 import { digest } from './job-definitions.js';
@@ -12,6 +12,7 @@ process.once('disconnect', () => process.exit(0));
 if (role === 'leader') {
   const leader = await startLeader({
     dir: rest[0] ?? '',
+    wal: { codec: rest[1] === 'jsonl' ? 'jsonl' : 'binary' },
     limits: { payloadBytesMax: 11 * 1024 * 1024 },
     onFatal: (error) => {
       process.stderr.write(`${error.stack}\n`);

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type HandledJob, startWorker } from '@troupe/jobs';
+import { commandRunner, httpRunner } from '@troupe/jobs/runners';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
@@ -22,6 +23,10 @@ interface Flags extends JsonFlag, LeaderFlags {
   readonly threads?: number;
   readonly cpuCap?: number;
   readonly pattern?: readonly string[];
+  readonly command?: readonly string[];
+  readonly commandCwd?: string;
+  readonly http?: readonly string[];
+  readonly httpPrivate?: readonly string[];
   readonly drainWithin: number;
   readonly verbose?: boolean;
 }
@@ -30,8 +35,8 @@ export function addWorker(program: Command, context: CommandContext): void {
   withLeaderOptions(
     subcommand(
       program,
-      'worker <module>',
-      'run the handlers that a module exports',
+      'worker [module]',
+      'run the handlers that a module exports, and built-in runners',
       'troupe worker ./handlers.mjs --slots 8',
     ),
   )
@@ -56,13 +61,29 @@ export function addWorker(program: Command, context: CommandContext): void {
       'which job.assign.{group}.{worker} it takes; may be given several times',
       repeatable,
     )
+    .option(
+      '--command <name=path>',
+      'let jobs of command.run start this program; may be given several times',
+      repeatable,
+    )
+    .option('--command-cwd <folder>', 'the folder of these programs')
+    .option(
+      '--http <host>',
+      'let jobs of http.request call this host; may be given several times',
+      repeatable,
+    )
+    .option(
+      '--http-private <network>',
+      'private addresses that such a host may have; may be given several times',
+      repeatable,
+    )
     .option('-v, --verbose', 'print the log of the runtime too')
     .option('--drain-within <time>', 'how long running jobs have at the end', duration(0, 3_600_000), 10_000)
-    .action((module: string, flags: Flags) => run(context, module, flags));
+    .action((module: string | undefined, flags: Flags) => run(context, module, flags));
 }
 
-async function run(context: CommandContext, module: string, flags: Flags): Promise<void> {
-  const handlers = flags.threads === undefined ? await handlersOf(module) : await urlOf(module);
+async function run(context: CommandContext, module: string | undefined, flags: Flags): Promise<void> {
+  const handlers = await allHandlers(module, flags);
   const name = flags.name ?? `${hostname().replaceAll(/[^\w-]/g, '-')}-${process.pid}`;
   const { terminal } = context;
   // An error before the worker runs is printed once, as the reason why it does not start.
@@ -116,6 +137,44 @@ async function run(context: CommandContext, module: string, flags: Flags): Promi
     context.terminal.err(`worker: ${signal}, finishing within ${flags.drainWithin} ms`);
   await worker.close({ withinMs: flags.drainWithin });
   printResult(context, flags, { kind: 'stopped' }, ['worker stopped']);
+}
+
+/** The handlers of the module, and the built-in runners that flags enable. */
+async function allHandlers(module: string | undefined, flags: Flags): Promise<readonly HandledJob[] | URL> {
+  const builtIn = builtInRunners(flags);
+  if (flags.threads !== undefined) {
+    if (module === undefined || builtIn.length > 0)
+      throw usage('--threads needs a module, and built-in runners need a worker without threads');
+    return urlOf(module);
+  }
+  if (module === undefined && builtIn.length === 0)
+    throw usage('name a module of handlers, or enable a runner by --command or --http');
+  return module === undefined ? builtIn : [...(await handlersOf(module)), ...builtIn];
+}
+
+function builtInRunners({ command, commandCwd, http, httpPrivate }: Flags): HandledJob[] {
+  if (command === undefined && commandCwd !== undefined) throw usage('--command-cwd is for --command');
+  if (http === undefined && httpPrivate !== undefined) throw usage('--http-private is for --http');
+  return [
+    ...(command === undefined
+      ? []
+      : [commandRunner({ allow: allowedPrograms(command), cwd: commandCwd && resolve(commandCwd) })]),
+    ...(http === undefined ? [] : [httpRunner({ hosts: http, privateAddresses: httpPrivate })]),
+  ];
+}
+
+function allowedPrograms(flags: readonly string[]): Record<string, string> {
+  const allow: Record<string, string> = {};
+  for (const flag of flags) {
+    const [, name, path] = /^([^=/]+)=(\/.*)$/.exec(flag) ?? [];
+    if (name === undefined || path === undefined) throw usage(`--command ${flag}: write name=/absolute/path`);
+    allow[name] = path;
+  }
+  return allow;
+}
+
+function usage(problem: string): CliError {
+  return new CliError('ERR_CLI_USAGE', ExitCode.usage, problem);
 }
 
 async function urlOf(module: string): Promise<URL> {

@@ -24,6 +24,8 @@ export interface ShownJob {
   readonly blockedMs: number;
   /** The warm runner that it waits for; null where it waits for none. */
   readonly waitsForRunner: string | null;
+  /** By its handler; null where it has said nothing. */
+  readonly progress: JobView['progress'] | null;
 }
 
 type WorkerLiveness = NonNullable<JobView['liveness']>;
@@ -55,6 +57,7 @@ export function shownJob(id: string, view: JobView): ShownJob {
     liveness: view.liveness ?? null,
     blockedMs: Math.round(view.blockedMs ?? 0),
     waitsForRunner: view.waitsForRunner ?? null,
+    progress: view.progress ?? null,
   };
 }
 
@@ -82,8 +85,27 @@ export function jobLines(job: ShownJob): string[] {
     ],
     ['stack', job.failure?.stack === undefined ? null : stackText(job.failure)],
     ['payload', job.payloadBytes === null ? null : `${job.payloadBytes} bytes`],
+    ['progress', progressText(job)],
+    ...logRows(job),
   ];
   return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name.padEnd(10)} ${value}`);
+}
+
+/** `40 % page 12`, with its attempt where that is not the latest. */
+function progressText({ progress, attempt }: ShownJob): string | null {
+  if (progress?.share === undefined) return null;
+  const ofEarlier = progress.attempt === attempt ? '' : ` (attempt ${progress.attempt})`;
+  return `${Math.round(progress.share * 100)} % ${progress.note}`.trimEnd() + ofEarlier;
+}
+
+function logRows({ progress }: ShownJob): [string, string][] {
+  if (progress === null || progress === undefined) return [];
+  const { lines, dropped } = progress;
+  const rows = lines.map(({ at, text }): [string, string] => [
+    'log',
+    `${new Date(at).toISOString()} ${text}`,
+  ]);
+  return dropped === 0 ? rows : [['log', `${dropped} earlier lines are not kept`], ...rows];
 }
 
 /** The frames of a failure and of its causes, on one line: a text of another process. */

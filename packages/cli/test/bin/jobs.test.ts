@@ -276,6 +276,33 @@ jobs('a handler that holds the event loop for three leases keeps its job', async
   assert.equal([shown?.['state'], shown?.['attempt'], shown?.['failures']], ['done', 1, 0]);
 });
 
+jobs('a worker without a module runs the programs that --command lists', async () => {
+  await using s = await ownLeader();
+  const to = ['--leader', s.at];
+  const flags = ['--command', 'say=/bin/echo', '--command-cwd', s.dir, '--http', 'example.com'];
+  await using worker = new Running(['worker', ...flags, '--name', 'w3', ...to]);
+  assert.equal((await worker.first)['execs'], ['command.run', 'http.request']);
+  const ran = await inProcess(['run', 'command.run', '{"argv":["say","hello"]}', '--json', ...to]);
+  const [{ output } = { output: {} }] = lines(ran) as { output: { stdout?: string } }[];
+  assert.is(output.stdout, 'hello\n');
+  const refused = await inProcess(['run', 'command.run', '{"argv":["rm"]}', ...to]);
+  assert.match(refused.err, /'rm' is not on the worker's list/);
+  for (const wrong of [[], ['--command', 'echo'], ['--http-private', '::1'], ['--threads', '1', ...flags]])
+    assert.is((await inProcess(['worker', ...wrong, ...to])).code, 64);
+});
+
+jobs('`show` prints progress and log lines of a job that runs', async () => {
+  await using s = await ownLeader();
+  const to = ['--leader', s.at];
+  await using _worker = await ownWorker(s);
+  const id = (await inProcess(['submit', 'slow.pages', '3600000', ...to])).out.trim();
+  let shown = '';
+  while (!shown.includes('progress')) shown = (await inProcess(['show', id, ...to])).out;
+  assert.match(shown, /\nprogress +40 % page 12\nlog +20\S+Z read \\\S+page 12\n$/);
+  const [json] = lines(await inProcess(['show', id, '--json', ...to]));
+  assert.is((json?.['progress'] as { share?: number } | undefined)?.share, 0.4);
+});
+
 jobs('`workers ls` shows warm runners, and `show` that a job waits for one', async () => {
   await using s = await ownLeader();
   const to = ['--leader', s.at];

@@ -136,6 +136,14 @@ export const others = [
   handle(job('math.fail'), () => { throw new Error('it never works'); }),
   handle(job('text.echo'), (value) => value),
   handle(job('slow.nap'), (ms) => new Promise((resolve) => setTimeout(() => resolve('napped'), ms))),
+  handle(job('slow.pages'), (ms, { progress, log, signal }) => {
+    progress(0.4, 'page 12');
+    log('read \\u001b[31mpage 12');
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      signal.addEventListener('abort', () => { clearTimeout(timer); resolve('ended'); });
+    });
+  }),
   handle(job('cpu.spin'), (ms) => { const until = Date.now() + ms; while (Date.now() < until); return 'spun'; }),
 ];
 `;

@@ -238,34 +238,6 @@ executor('a process with idle actors exits without a shutdown', async () => {
   assert.ok(Number(stdout) < 1_000, `it stayed ${stdout} ms because of a timer`);
 });
 
-executor('a clock that throws once does not stop the executor', async () => {
-  let broken = false;
-  const host: Host = {
-    ...nodeHost,
-    now: () => {
-      if (!broken) return nodeHost.now();
-      broken = false;
-      throw new Error('no clock');
-    },
-  };
-  await using system = createSystem({ host });
-  const Breaker = defineActor('breaker', {
-    handlers: {
-      break: () => {
-        broken = true;
-      },
-    },
-  });
-  const [breaker, counter] = [system.spawn(Breaker), system.spawn(Counter)];
-  const escaped = new Promise<Error>((resolve) => {
-    process.once('uncaughtException', resolve);
-  });
-  breaker.tell.break();
-  for (let i = 0; i < 1_000; i += 1) counter.tell.add();
-  assert.is((await escaped).message, 'no clock');
-  assert.is(await counter.ask.get(), 1_000);
-});
-
 executor('endless bursts in microtasks do not block the event loop', async () => {
   let time = 0;
   const host: Host = { ...nodeHost, now: () => time, log: () => undefined };

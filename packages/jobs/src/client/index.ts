@@ -49,6 +49,7 @@ export {
 } from '../jobs-error.js';
 export type {
   FeedView,
+  JobProgress,
   JobView,
   LeaderOverview,
   LeaderTable,

@@ -4,7 +4,7 @@ import { flag, oneOf, rule } from '@troupe/core/option-check';
 import type { FeedInput, JobChunk, JobDefinition, JobOutput } from '../job/define-job.js';
 import { FeedRefusedError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
-import type { JobView } from '../protocol/admin-messages.js';
+import type { JobProgress, JobView } from '../protocol/admin-messages.js';
 import type { DurabilityLevel } from '../protocol/client-messages.js';
 import type { StreamPosition } from '../protocol/stream-messages.js';
 import type { ClientFeed, FeedReceipt } from './feed/client-feed.js';
@@ -194,6 +194,14 @@ export class JobHandle<D extends JobDefinition> {
   private feedInUse(): ClientFeed {
     if (this.openFeed === undefined || this.openFeed.isOver) this.openFeed = this.operations.feedOf(this.job);
     return this.openFeed;
+  }
+
+  /**
+   * How far its latest attempt is, by `progress` and `log` of its handler; undefined where they were not
+   * called. Rejects with CallWaitError after `withinMs`, 30 s unless given.
+   */
+  async progress(options: WaitOptions = {}): Promise<JobProgress | undefined> {
+    return (await this.inspect(options)).progress;
   }
 
   /** Rejects with CallWaitError after `withinMs`, 30 s unless given. */

@@ -142,7 +142,7 @@ class LedgerLoader {
   }
 
   private async appendRecord(record: LedgerRecord, stored: StoredPayload | undefined): Promise<void> {
-    encodeEntry(record, this.options.wal?.codec ?? 'binary', this.out);
+    encodeEntry(record, this.options.wal?.codec ?? 'binary', this.out, this.wal.log.inlineBytesMax);
     await this.append(this.out.take(), stored && (await this.copyStored(stored)));
   }
 

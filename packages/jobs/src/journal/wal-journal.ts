@@ -92,7 +92,7 @@ class WalJournal implements Journal {
   private readonly owner: JournalOwner;
   readonly codec: CodecName | undefined;
   readonly level = 'fsync';
-  readonly entryBytesMax = ENTRY_BYTES_MAX;
+  readonly entryBytesMax: number;
   readonly condition: LogCondition;
   readonly payloads: PayloadStore;
 
@@ -101,6 +101,7 @@ class WalJournal implements Journal {
     this.log = log;
     this.owner = owner;
     this.ref = owner.spawn(WalActor, { args: { log }, name: 'log' });
+    this.entryBytesMax = log.inlineBytesMax;
     this.condition = log.condition;
     this.payloads = payloadStore(log);
   }

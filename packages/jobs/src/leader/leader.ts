@@ -1,5 +1,4 @@
 import type { LogCondition } from '@troupe/wal';
-import { Ring } from '../collections/ring.js';
 import { RECORD_BYTES_MAX } from '../job/job-policy.js';
 import type { PayloadStore } from '../job/payload-store.js';
 import { JournalDeposedError } from '../jobs-error.js';
@@ -12,6 +11,7 @@ import type { LostPayload } from '../protocol/leader-interface.js';
 import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { SpillLoaded, SpillWritten } from '../spill/spill.js';
 import { AdminApi } from './admin/admin-api.js';
+import { AppliedTasks } from './commit/applied-tasks.js';
 import { CommitEffects } from './commit/commit-effects.js';
 import { JournalWriter } from './commit/journal-writer.js';
 import { awaitOutcome } from './commit/outcome-waiters.js';
@@ -25,7 +25,9 @@ import { FeedTable } from './feeds/feed-table.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-context.js';
 import type { LeaderEffects } from './leader-effects.js';
+import { LeaderTime } from './leader-time.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
+import { ProgressTable } from './progress/progress-table.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { MessageSlices } from './sessions/message-slices.js';
@@ -39,7 +41,6 @@ import { SubmitProcessor } from './submit/submit-processor.js';
 import { UncommittedJobs } from './submit/uncommitted-jobs.js';
 
 /** No turn does more of these than a few milliseconds take. */
-const TASKS_PER_TURN = 2_048;
 const RESTORED_PER_TURN = 8_192;
 /** Numbers, times, keys and failures beside the payload of a record. */
 const ENTRY_FRAMING_BYTES = 512 * 1024;
@@ -81,8 +82,6 @@ export class Leader implements LeaderContext {
   readonly clock: JobsClock;
   readonly effects: LeaderEffects;
   readonly observe: JobsObserver | undefined;
-  recordTime = 0;
-  leaseTime = 0;
   draining = false;
   readonly journal: Journal;
   readonly recordBytesMax: number;
@@ -103,14 +102,10 @@ export class Leader implements LeaderContext {
     fromClient: (session, message) => this.handleClient(session, message),
     fromWorker: (session, message) => this.sessions.fromWorker(session, message),
   });
-  private readonly applyTasks: (() => void)[] = [];
-  /** Tasks whose records are applied. */
-  private readonly readyTasks = new Ring<() => void>();
+  private readonly tasks = new AppliedTasks();
+  private readonly time: LeaderTime;
   private turnScheduled = false;
   private stopped = false;
-  private lastTickAt: number;
-  /** Add the monotonic time to it to get the time of a record. */
-  private readonly recordEpoch: number;
   /** It ends once its records are durable and answered. */
   private stopping = false;
   /** The jobs that are still to be put back after recovery. */
@@ -119,12 +114,15 @@ export class Leader implements LeaderContext {
   constructor(setup: LeaderSetup) {
     this.ledger = setup.ledger;
     this.journal = setup.journal;
-    this.recordBytesMax = Math.min(RECORD_BYTES_MAX, setup.journal.entryBytesMax - ENTRY_FRAMING_BYTES);
+    const { entryBytesMax } = setup.journal;
+    const framingBytes = Math.min(ENTRY_FRAMING_BYTES, entryBytesMax / 2);
+    this.recordBytesMax = Math.min(RECORD_BYTES_MAX, Math.floor(entryBytesMax - framingBytes));
     this.log = setup.journal.condition;
     this.replayMs = setup.replayMs;
     this.limits = setup.limits;
     this.times = setup.times;
     this.clock = setup.clock;
+    this.time = new LeaderTime(setup.clock, setup.ledger.now);
     this.effects = setup.effects;
     this.unrestored = setup.ledger.jobs.unended();
     this.observe = setup.observe;
@@ -132,7 +130,8 @@ export class Leader implements LeaderContext {
     this.uncommitted = new UncommittedJobs(setup.ledger.nextJob);
     this.journalWriter = new JournalWriter(
       setup.effects,
-      { lsn: setup.lsn, codec: setup.journal.codec },
+      setup.lsn,
+      setup.journal,
       (batch, firstLsn) => this.durable(batch, firstLsn),
       (error) => this.fail(error),
     );
@@ -143,7 +142,8 @@ export class Leader implements LeaderContext {
     );
     this.leaseWatch = new LeaseWatch(this, this.attempts);
     this.feeds = new FeedTable(this);
-    this.admin = new AdminApi(this, this.leaseWatch, this.feeds);
+    const progress = new ProgressTable(this);
+    this.admin = new AdminApi(this, this.leaseWatch, this.feeds, progress);
     this.streams = new StreamTable(this, setup);
     this.sessions = new SessionRegistry(
       this,
@@ -152,31 +152,37 @@ export class Leader implements LeaderContext {
       producers,
       this.streams,
       this.feeds,
+      progress,
     );
     this.dispatcher = new Dispatcher(this, this.attempts);
     const { submits, attempts, admin, sessions, streams, feeds } = this;
     this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions, streams, feeds });
-    this.lastTickAt = setup.clock.now();
-    this.recordEpoch = Math.max(setup.clock.wallNow(), this.ledger.now) - this.lastTickAt;
-    this.readClock();
+  }
+
+  get recordTime(): number {
+    return this.time.record;
+  }
+
+  get leaseTime(): number {
+    return this.time.lease;
   }
 
   openClient(hello: ClientHello, port: ClientPort): ClientSession {
-    this.readClock();
+    this.time.read();
     const session = this.sessions.openClient(hello, port);
     this.wake();
     return session;
   }
 
   openWorker(hello: WorkerHello, port: WorkerPort): WorkerSession {
-    this.readClock();
+    this.time.read();
     const session = this.sessions.openWorker(hello, port);
     this.wake();
     return session;
   }
 
   fromClient(session: ClientSession, message: ClientMessage): void {
-    this.readClock();
+    this.time.read();
     if (session.closed || this.stopped) return;
     if (!this.slices.defers(session, message)) this.handleClient(session, message);
     this.wake();
@@ -198,7 +204,7 @@ export class Leader implements LeaderContext {
 
   fromWorker(session: WorkerSession, message: WorkerMessage): void {
     if (!session.open || this.stopped) return;
-    this.readClock();
+    this.time.read();
     this.leaseWatch.receivedFrom(session);
     if (!this.slices.defersReport(session, message)) this.sessions.fromWorker(session, message);
     this.wake();
@@ -233,7 +239,7 @@ export class Leader implements LeaderContext {
 
   /** The payload of a job cannot be read: the job is dead, with that reason; the worker never had it. */
   payloadLost(session: WorkerSession, lost: LostPayload): void {
-    this.readClock();
+    this.time.read();
     this.attempts.payloadLost(session, lost);
     this.wake();
   }
@@ -285,7 +291,7 @@ export class Leader implements LeaderContext {
   }
 
   whenApplied(run: () => void): void {
-    this.applyTasks.push(run);
+    this.tasks.add(run);
   }
 
   get spillBytes(): number {
@@ -303,18 +309,6 @@ export class Leader implements LeaderContext {
   /** Outcomes that had no room are read from the ledger again; a redriven job is awaited again. */
   private addPostponed(session: ClientSession): void {
     for (const no of session.takePostponed()) awaitOutcome(this, no, session);
-  }
-
-  /**
-   * Once a turn: the records of one turn carry one time. The wall clock is read only when the leader starts
-   * (ADR 0414): set back, it would hold up every delay; set forward, it would end them.
-   */
-  private readClock(): void {
-    this.recordTime = Math.floor(this.recordEpoch + this.clock.now());
-  }
-
-  private get tasks(): number {
-    return this.applyTasks.length + this.readyTasks.size;
   }
 
   /**
@@ -351,12 +345,11 @@ export class Leader implements LeaderContext {
   turn(): void {
     this.turnScheduled = false;
     if (this.stopped) return;
-    this.readClock();
-    for (let left = TASKS_PER_TURN; left > 0 && this.readyTasks.size > 0; left -= 1)
-      this.readyTasks.shift()?.();
+    this.time.read();
+    this.tasks.runSome();
     this.slices.step();
     for (const lease of this.streams.takeUnread()) this.leaseWatch.failUnread(lease);
-    const isMore = this.dispatcher.dispatch() || this.readyTasks.size > 0 || this.slices.size > 0;
+    const isMore = this.dispatcher.dispatch() || this.tasks.hasReady || this.slices.size > 0;
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.clock.now());
     this.feeds.flush();
@@ -365,7 +358,7 @@ export class Leader implements LeaderContext {
     // reports an append as durable, is older than the messages that came since.
     if (!this.outbound.isEmpty && !this.isOwner()) return;
     if (this.outbound.flushAll()) this.wake();
-    if (this.stopping && this.journalWriter.isIdle && this.tasks === 0) this.finish();
+    if (this.stopping && this.journalWriter.isIdle && this.tasks.size === 0) this.finish();
   }
 
   private finish(): void {
@@ -381,14 +374,14 @@ export class Leader implements LeaderContext {
 
   spillWritten({ error }: SpillWritten): void {
     if (this.stopped) return;
-    this.readClock();
+    this.time.read();
     this.streams.spillWritten(error);
     this.wake();
   }
 
   spillLoaded(loaded: SpillLoaded): void {
     if (this.stopped) return;
-    this.readClock();
+    this.time.read();
     this.streams.spillLoaded(loaded);
     this.wake();
   }
@@ -401,7 +394,7 @@ export class Leader implements LeaderContext {
   /** Durable: now, and only now, the records are applied and acted on. */
   private durable(batch: RecordBatch<Session>, firstLsn: number): void {
     if (this.stopped) return;
-    this.readClock();
+    this.time.read();
     this.observe?.({
       kind: 'durable',
       records: batch.size,
@@ -409,7 +402,7 @@ export class Leader implements LeaderContext {
       lsn: this.journalWriter.lsn,
     });
     batch.visit(firstLsn, this.applyAndAct);
-    for (const run of this.applyTasks.splice(0)) this.readyTasks.push(run);
+    this.tasks.release();
     this.expire();
     this.turn();
   }
@@ -427,11 +420,7 @@ export class Leader implements LeaderContext {
   /** Once every `tickMs`: leases, liveness, retention. */
   tick(): void {
     if (this.stopped || this.stopping) return;
-    const now = this.clock.now();
-    this.readClock();
-    // A stalled leader received no heartbeat; that must not count against the workers (ADR 0404).
-    this.leaseTime += Math.min(now - this.lastTickAt, 2 * this.times.tickMs);
-    this.lastTickAt = now;
+    this.time.tick(this.times.tickMs);
     this.leaseWatch.check();
     this.expire();
     this.streams.tick();

@@ -98,7 +98,7 @@ export function openLeader(
       }
       const records = startRecords(ledger, limits, clock);
       if (records.length === 0) return startWithSpill(journal);
-      const batch = new RecordBatch(journal.codec);
+      const batch = new RecordBatch(journal);
       for (const record of records) batch.add(record, 0, undefined, 0);
       const durable = ({ error: failed, firstLsn }: DurableWrite): void => {
         if (failed !== null) return done(failed);

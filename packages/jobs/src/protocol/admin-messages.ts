@@ -56,7 +56,9 @@ export interface JobView {
   readonly failure: JobFailure | undefined;
   /** The size of its input. */
   readonly payloadBytes: number;
-  /** The warm runner that it waits for: every instance of every worker is taken. */
+  /** Of `inspect`, where its handler has said something. */
+  readonly progress?: JobProgress | undefined;
+  /** The warm runner that it waits for: all instances are taken, or its worker loads one. */
   readonly waitsForRunner?: string | undefined;
   /** Of a job that was fed. */
   readonly feed?: FeedView | undefined;
@@ -78,6 +80,22 @@ export interface FeedView {
   readonly end: 'final' | 'abandoned' | '';
   /** False: it was longer than `feedBytesMax`, its beginning is dropped, and the job is not tried again. */
   readonly isReplayable: boolean;
+}
+
+/** How far the latest attempt of a job is, by its handler. Not durable: a restart of the leader loses it. */
+export interface JobProgress {
+  /** The attempt that it is of. */
+  readonly attempt: number;
+  /** From 0 to 1; undefined before the first call of `progress`. */
+  readonly share: number | undefined;
+  /** The latest note; empty: none. */
+  readonly note: string;
+  /** The latest log lines, oldest first, and when the leader got them. */
+  readonly lines: readonly { readonly at: number; readonly text: string }[];
+  /** Lines before these that are not kept. */
+  readonly dropped: number;
+  /** When the leader last heard of it. */
+  readonly at: number;
 }
 
 /** `blocked`: the process is alive, but its event loop does not run. */

@@ -3,6 +3,7 @@ import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
 import type { FedItems, FeedRequest } from './feed-messages.js';
 import type { ProtocolOffer } from './job-protocol.js';
+import type { AttemptProgress } from './progress-messages.js';
 import type { SessionMessage } from './session-messages.js';
 import type { HeldStream, StreamChunks, StreamWindow } from './stream-messages.js';
 
@@ -111,6 +112,8 @@ export type WorkerMessage =
       readonly overrun?: number | undefined;
       /** Total run time of the attempts that ended. Absent where it was not measured. */
       readonly runMs?: number | undefined;
+      /** Progress and log lines of attempts; they count before the ends. */
+      readonly progress?: readonly AttemptProgress[] | undefined;
       /** Warm runners that have changed since the last report. */
       readonly runners?: readonly RunnerUse[] | undefined;
     }

@@ -28,6 +28,7 @@ import type {
 import { encodeFedItems, encodeFeedRequests, readFedItems, readFeedRequests } from './feed-codec.js';
 import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
+import { readProgress, writeProgress } from './progress-codec.js';
 import { readRunnerOffers, readRunnerUses, writeRunnerOffers, writeRunnerUses } from './runner-codec.js';
 import {
   type Emit,
@@ -67,6 +68,7 @@ const FED = 16;
 const HELD_STREAMS = 1;
 const RUNNER_OFFERS = 2;
 const RUNNER_USES = 1;
+const PROGRESS = 2;
 const SILENCE_MS = 3;
 const CHUNKS = 1;
 const METADATA = 2;
@@ -143,11 +145,11 @@ export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit
   out.int(Math.round(message.lagMs));
   out.int(Math.round((message.runMs ?? 0) * 1_000));
   out.int(message.overrun ?? 0);
-  const { runners } = message;
-  writeOptionalFields(
-    out,
-    runners === undefined ? [] : [fieldOf(RUNNER_USES, (field) => writeRunnerUses(field, runners))],
-  );
+  const { runners, progress } = message;
+  const fields: OptionalField[] = [];
+  if (runners !== undefined) fields.push(fieldOf(RUNNER_USES, (field) => writeRunnerUses(field, runners)));
+  if (progress !== undefined) fields.push(fieldOf(PROGRESS, (field) => writeProgress(field, progress)));
+  writeOptionalFields(out, fields);
   let isReport = true;
   for (const end of ends) {
     // A large result would delay the credit behind it, so it has its own frame. Credit may be ahead of ends,
@@ -172,10 +174,16 @@ export function readWorker(type: number, from: WireReader): WorkerFrame | undefi
       const lagMs = from.int();
       const runMs = from.int() / 1_000;
       const overrun = from.int();
-      const runners = readField(readOptionalFields(from), RUNNER_USES, readRunnerUses);
+      const fields = readOptionalFields(from);
+      const runners = readField(fields, RUNNER_USES, readRunnerUses);
+      const progress = readField(fields, PROGRESS, readProgress);
       const load = { cpu: share(cpu), lagMs, runMs, overrun };
       const report = { kind: 'report', ends: readEnds(from), credit, ...load } as const;
-      return runners === undefined ? report : { ...report, runners };
+      return {
+        ...report,
+        ...(runners === undefined ? {} : { runners }),
+        ...(progress === undefined ? {} : { progress }),
+      };
     }
     case JobFrameType.Ends:
       return { kind: 'ends', ends: readEnds(from) };

@@ -33,6 +33,13 @@ export interface AttemptContext<Loaded = unknown, Item = unknown> {
   readonly trace: TraceContext | undefined;
   /** The value that `load` resolved with. */
   readonly loaded: Loaded;
+  /**
+   * How far the attempt is, from 0 to 1, and a note for people. Readable while it runs by `job.progress()`
+   * and `troupe show`; never stored. Calls may be frequent: the latest leaves a few times a second.
+   */
+  readonly progress: (share: number, note?: string) => void;
+  /** Adds a line to the log of the attempt, read in the same way; the latest 100 are kept. */
+  readonly log: (line: string) => void;
   /** Adds metadata to the end of the stream; a later value of a name replaces the earlier one. */
   readonly trailer: (metadata: Trailer) => void;
 }

@@ -80,6 +80,23 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
     handlerEnded(ctx, ended) {
       ctx.state.worker.handlerEnded(ended);
     },
+    handlerChunks(ctx, chunks) {
+      ctx.state.worker.handlerChunks(chunks);
+    },
+    handlerProgress(ctx, progress) {
+      ctx.state.worker.handlerProgress(progress);
+    },
+    handlerFeed(ctx, state) {
+      ctx.state.worker.handlerFeed(state);
+    },
+    threadRunner(ctx, reported) {
+      const { thread, report } = reported;
+      if (report.failure !== undefined) {
+        const problem = report.failure.failure.message;
+        ctx.log.warn(`runner on handler thread ${thread}, not ${report.kind}: ${problem}`);
+      }
+      ctx.state.worker.threadRunner(reported);
+    },
     threadEnded(ctx, ended) {
       const { thread, failure } = ended;
       ctx.log.warn(`handler thread ${thread} ended: ${failure.message}`, { worker: ctx.state.args.worker });
@@ -143,6 +160,10 @@ function openThreads({ state, self }: WorkerContext): ThreadSetup | undefined {
   const reports: HandlerThreadReports = {
     threadUp: whileOpen((up) => self.tell.threadUp(up)),
     handlerEnded: whileOpen((ended) => self.tell.handlerEnded(ended)),
+    handlerChunks: whileOpen((chunks) => self.tell.handlerChunks(chunks)),
+    handlerProgress: whileOpen((progress) => self.tell.handlerProgress(progress)),
+    handlerFeed: whileOpen((state) => self.tell.handlerFeed(state)),
+    threadRunner: whileOpen((reported) => self.tell.threadRunner(reported)),
     threadEnded: whileOpen((ended) => self.tell.threadEnded(ended)),
   };
   const { count, graceMs } = threads;

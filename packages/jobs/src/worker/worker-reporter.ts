@@ -1,5 +1,6 @@
 import type { JobsTimer, JobsTimers } from '../jobs-host.js';
 import type { FeedRequest } from '../protocol/feed-messages.js';
+import type { AttemptProgress } from '../protocol/progress-messages.js';
 import type { StreamChunks } from '../protocol/stream-messages.js';
 import type { AttemptEnd, RunnerUse, WorkerMessage } from '../protocol/worker-messages.js';
 import type { HandlerSlots } from './handler-slots.js';
@@ -14,6 +15,8 @@ export interface WorkerReporterSetup {
   readonly write: (message: WorkerMessage) => void;
   /** Chunks that may leave now. */
   readonly takeChunks: () => readonly StreamChunks[];
+  /** Progress of attempts that is due. */
+  readonly takeProgress: () => readonly AttemptProgress[] | undefined;
   /** Warm runners that have changed. */
   readonly takeRunners: () => readonly RunnerUse[] | undefined;
   /** Feeds whose state the leader does not know. */
@@ -96,7 +99,9 @@ export class WorkerReporter {
     const credit = slots.credit();
     const { overrun } = slots;
     const runners = this.setup.takeRunners();
-    write({ kind: 'report', ends, credit, cpu: load.cpu(), lagMs: load.lagMs(), runMs, overrun, runners });
+    const progress = this.setup.takeProgress();
+    const measured = { cpu: load.cpu(), lagMs: load.lagMs(), runMs, overrun };
+    write({ kind: 'report', ends, credit, ...measured, runners, progress });
     this.reportedAt = timers.now();
     if (this.timer === undefined) this.heartbeatIn(this.heartbeatMs);
   }

@@ -31,14 +31,19 @@ import type { HandlerRunner } from './handler-runner.js';
 import { HandlerSlots } from './handler-slots.js';
 import { InlineHandlers } from './inline-handlers.js';
 import type { LoadMeter } from './load-meter.js';
+import { ProgressOutbox } from './progress/progress-outbox.js';
 import { RunnerPools } from './runners/runner-pools.js';
 import type { RunnerReport } from './runners/runner-port.js';
 import { ChunkSenders } from './stream/chunk-senders.js';
 import type {
+  HandlerChunks,
   HandlerEnded,
+  HandlerFeedState,
+  HandlerProgress,
   HandlerThreadReports,
   HandlerThreads,
   ThreadEnded,
+  ThreadRunnerReport,
   ThreadUp,
 } from './threads/handler-threads.js';
 import { type ThreadedAttempts, ThreadedHandlers } from './threads/threaded-handlers.js';
@@ -94,6 +99,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   private readonly reporter: WorkerReporter;
   private readonly limits: RunTimeLimits;
   private readonly runners: RunnerPools;
+  private readonly progress: ProgressOutbox;
   private readonly streams = new ChunkSenders(() => this.reporter.scheduleChunks());
   private readonly feeds = new FeedQueues(() => this.reporter.scheduleChunks());
   private tag = '';
@@ -102,6 +108,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   private hasReleased = false;
   private isStopped = false;
   private isBeginning = false;
+  private readonly onProgress = (attempt: Attempt): void => this.progress.add(attempt);
   /** Ends the drain, once no attempt is held. */
   private whenEmpty: (() => void) | undefined = undefined;
 
@@ -136,8 +143,10 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       write: (message) => effects.write(message),
       takeChunks: () => this.streams.take(),
       takeRunners: () => this.runners.takeChanges(),
+      takeProgress: () => this.progress.take(),
       takeFeedRequests: () => this.feeds.take(),
     });
+    this.progress = new ProgressOutbox(timers, () => this.reporter.schedule());
     this.limits = new RunTimeLimits(timers, this.attempts, (attempt) => this.exceedLimit(attempt));
     this.inline?.use(setup.handlers);
     this.threaded?.start();
@@ -158,6 +167,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     for (const { job, attempt } of ends) held.push({ job, attempt });
     this.reporter.restart(ends);
     this.streams.rewind();
+    // A report that was lost had the progress of before.
+    for (const attempt of this.attempts.values()) if (attempt.hasProgress) this.progress.add(attempt);
     this.feeds.rewind();
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
@@ -275,6 +286,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.disconnected();
     this.slots.close();
     this.limits.cancel();
+    this.progress.clear();
     this.queue.clear();
     for (const attempt of this.attempts.values()) {
       this.signalAbort(attempt, 'draining');
@@ -293,6 +305,22 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
 
   handlerEnded(ended: HandlerEnded): void {
     if (!this.isStopped) this.threaded?.handlerEnded(ended);
+  }
+
+  handlerChunks(chunks: HandlerChunks): void {
+    if (!this.isStopped) this.threaded?.handlerChunks(chunks);
+  }
+
+  handlerProgress(progress: HandlerProgress): void {
+    if (!this.isStopped) this.threaded?.handlerProgress(progress);
+  }
+
+  handlerFeed(state: HandlerFeedState): void {
+    if (!this.isStopped) this.threaded?.handlerFeed(state);
+  }
+
+  threadRunner(reported: ThreadRunnerReport): void {
+    if (!this.isStopped) this.threaded?.threadRunner(reported);
   }
 
   threadEnded(ended: ThreadEnded): void {
@@ -326,6 +354,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     const attempt = new Attempt(assignment, now);
     this.slots.take(attempt);
     this.runners.accept(attempt);
+    attempt.onProgress = this.onProgress;
     return attempt;
   }
 
@@ -338,6 +367,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   private enqueue(attempt: Attempt): void {
     this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
     if (!this.runners.wait(attempt)) return this.queue.push(attempt);
+    attempt.setRunnerWait(this.runners.nameOf(attempt) ?? '');
     attempt.deadline = attempt.since + attempt.runMs;
     this.limits.watch(attempt.deadline);
   }
@@ -347,6 +377,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.slots.begin();
     if (attempt.stream !== undefined) this.streams.add(attempt.stream);
     if (attempt.feed !== undefined) this.feeds.add(attempt.feed);
+    if (attempt.hasProgress) this.endRunnerWait(attempt);
     const { tracing } = this.setup;
     const isRunning =
       tracing === undefined ? this.handlers.run(attempt, this.tag) : this.runTraced(attempt, tracing);
@@ -363,6 +394,11 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     attempt.traced = traced;
     attempt.trace = traced.trace;
     return traced.run(() => this.handlers.run(attempt, this.tag));
+  }
+
+  private endRunnerWait(attempt: Attempt): void {
+    attempt.setRunnerWait('');
+    this.progress.hurry(attempt);
   }
 
   /** A handler that was called has ended: now, or after the promise it returned. */
@@ -389,6 +425,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   /** A handler that is under way keeps its slot until it ends, however its attempt ended. */
   private end(attempt: Attempt, end: AttemptEnd): void {
     attempt.isOver = true;
+    if (attempt.hasProgress) this.progress.hurry(attempt);
     endTrace(attempt, end);
     attempt.stream?.close();
     if (attempt.feed !== undefined) this.feeds.remove(attempt.job, attempt.number);
@@ -491,7 +528,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       slotFreed: (attempt) => this.freeOverrun(attempt),
       roomMade: () => this.beginNext(),
     };
-    return new ThreadedHandlers({ threads: port, count, graceMs, timers: this.timers, owner });
+    const { timers, runners: pools } = this;
+    return new ThreadedHandlers({ threads: port, count, graceMs, timers, owner, pools });
   }
 
   /** An attempt that was taken away or released did not fail here. */

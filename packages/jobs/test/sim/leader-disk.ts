@@ -192,6 +192,16 @@ export class LeaderDisk {
     this.hasUnnoticedDamage = true;
   }
 
+  /** The disk as the next leader finds it. */
+  get current(): SimulatedDisk {
+    return this.disk;
+  }
+
+  /** The content of every file. */
+  content(): string {
+    return [...this.disk.files()].map(([name, bytes]) => `${name} ${bytes.toString('base64')}`).join('\n');
+  }
+
   /** The disk as it would be after a power cut now. */
   durable(): SimulatedDisk {
     return this.disk.afterCrash('drop', 1);

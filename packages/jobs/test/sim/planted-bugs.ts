@@ -1,5 +1,7 @@
+import { crc32 } from 'node:zlib';
 import type { StorageFile } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
+import { ByteReader } from '#src/bytes/byte-reader.js';
 import { ClientMachine } from '#src/client/machine/client-machine.js';
 import { SubmitWindow } from '#src/client/machine/submit-window.js';
 import { AdminApi } from '#src/leader/admin/admin-api.js';
@@ -9,6 +11,7 @@ import { AttemptLifecycle } from '#src/leader/dispatch/attempt-lifecycle.js';
 import { JobQueues } from '#src/leader/dispatch/job-queues.js';
 import { LeaseWatch } from '#src/leader/dispatch/lease-watch.js';
 import { Leader } from '#src/leader/leader.js';
+import { LeaderTime } from '#src/leader/leader-time.js';
 import { ClientSession } from '#src/leader/sessions/client-session.js';
 import { SessionRegistry } from '#src/leader/sessions/session-registry.js';
 import { WorkerSession } from '#src/leader/sessions/worker-session.js';
@@ -18,9 +21,14 @@ import type { Job } from '#src/ledger/jobs/job.js';
 import type { StoredPolicy } from '#src/ledger/jobs/stored-policy.js';
 import { KeyWindow, windowKey } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
+import { LEDGER_FORMAT } from '#src/ledger/ledger-format.js';
 import { Producer } from '#src/ledger/producer.js';
+import type { Attempt } from '#src/worker/attempt/attempt.js';
 import { HandlerSlots } from '#src/worker/handler-slots.js';
+import { RunnerPool } from '#src/worker/runners/runner-pool.js';
+import type { RunnerPools } from '#src/worker/runners/runner-pools.js';
 import { Worker } from '#src/worker/worker.js';
+import { LATER_OPTIONAL, LATER_REQUIRED } from '../ledger/later-version.js';
 import { damageOf } from './leader-disk.js';
 import type { LeaderFaults } from './simulated-cluster.js';
 
@@ -56,6 +64,7 @@ export function swapGetter(owner: { prototype: object }, name: string, get: () =
 }
 
 interface JournalWriterInside {
+  readonly form: unknown;
   filling: { size: number };
   onDurable(batch: unknown, lsn: number): void;
   log: { append(entries: Uint8Array[]): void };
@@ -78,6 +87,32 @@ class ShortWriteIgnored extends FaultyStorage {
   ): void {
     super.write(file, bytes, position, (error) => done(error, bytes.length));
   }
+}
+
+/** A log that takes the format of every folder for its own. */
+class FormatIgnored extends FaultyStorage {
+  override read(
+    file: StorageFile,
+    into: Uint8Array,
+    position: number,
+    done: (error: Error | null, count: number) => void,
+  ): void {
+    super.read(file, into, position, (error, count) => {
+      if (file.name === 'STORE' && error === null)
+        withOwnFormat(Buffer.from(into.buffer, into.byteOffset, count));
+      done(error, count);
+    });
+  }
+}
+
+/** STORE is a line with the length and the digest of the line after it. */
+function withOwnFormat(store: Buffer): void {
+  const start = store.indexOf(10) + 1;
+  const later = `"minor":${LEDGER_FORMAT.minor + 1},"since"`;
+  const at = store.indexOf(later);
+  if (at < 0) return;
+  store.write(`"minor":${LEDGER_FORMAT.minor},"since"`, at);
+  store.write(crc32(store.subarray(start)).toString(16).padStart(8, '0'), start - 9);
 }
 
 /** A log that reads the epoch when it has claimed it, and never again. */
@@ -201,8 +236,10 @@ export const plantedBugs: readonly PlantedBug[] = [
           function flush(this: JournalWriterInside & Record<string, unknown>) {
             if (this.filling.size === 0) return;
             const batch = this.filling as unknown as { entries(): Uint8Array[]; clear(): void };
-            const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
-            this.filling = new Batch();
+            const Batch = (batch as object).constructor as new (
+              form: unknown,
+            ) => JournalWriterInside['filling'];
+            this.filling = new Batch(this.form);
             this.log.append(batch.entries());
             this.onDurable(batch, 1);
           },
@@ -218,8 +255,10 @@ export const plantedBugs: readonly PlantedBug[] = [
           function flush(this: JournalWriterInside) {
             if (this.filling.size === 0) return;
             const batch = this.filling as unknown as { entries(): Uint8Array[] };
-            const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
-            this.filling = new Batch();
+            const Batch = (batch as object).constructor as new (
+              form: unknown,
+            ) => JournalWriterInside['filling'];
+            this.filling = new Batch(this.form);
             this.onDurable(batch, 1);
             this.log.append(batch.entries());
           },
@@ -564,11 +603,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'lets the wall clock hold up its delays',
     plant: () =>
       swap(
-        Leader,
-        'readClock',
+        LeaderTime,
+        'read',
         () =>
-          function readClock(this: { recordTime: number; clock: Leader['clock']; ledger: Ledger }) {
-            this.recordTime = Math.max(this.clock.wallNow(), this.ledger.now, this.recordTime);
+          function read(this: { record: number; clock: Leader['clock'] }) {
+            this.record = Math.max(this.clock.wallNow(), this.record);
           },
       ),
   },
@@ -806,6 +845,77 @@ export const plantedBugs: readonly PlantedBug[] = [
           function stageAll(this: unknown, session: unknown, message: { items: object[] }, rest: unknown) {
             const items = message.items.map((item) => ({ ...item, wantsOutcome: true }));
             return original.call(this, session, { ...message, items }, rest);
+          },
+      ),
+  },
+  {
+    name: 'ends an entry at an optional record of a later version',
+    plant: () =>
+      swap(
+        ByteReader,
+        'view',
+        (original) =>
+          function view(this: { at: number; end: number }, bytes: number) {
+            const skipped = original.call(this, bytes);
+            this.at = this.end;
+            return skipped;
+          },
+      ),
+  },
+  {
+    name: 'reads the optional fields of a later version as fields of its own',
+    plant: () =>
+      swap(
+        ByteReader,
+        'countItem',
+        () =>
+          function countItem(this: { at: number }) {
+            this.at -= 1;
+          },
+      ),
+  },
+  {
+    name: 'skips a required record of a later version',
+    plant: () =>
+      swap(
+        ByteReader,
+        'byte',
+        (original) =>
+          function byte(this: unknown) {
+            const value = original.call(this);
+            return value === LATER_REQUIRED ? LATER_OPTIONAL : value;
+          },
+      ),
+  },
+  {
+    name: 'opens a folder without a look at its format',
+    plant: () => () => undefined,
+    leaderFaults: { storage: (options) => new FormatIgnored(options) },
+  },
+  {
+    name: 'gives the instance of a warm runner back at the end of the attempt, not of its handler',
+    plant: () =>
+      swap(
+        Worker,
+        'end',
+        (original) =>
+          function end(this: { runners: RunnerPools }, attempt: Attempt, ended: unknown) {
+            original.call(this, attempt, ended);
+            this.runners.release(attempt, { isError: false });
+          },
+      ),
+  },
+  {
+    name: 'gives one instance of a warm runner to two attempts',
+    plant: () =>
+      swap(
+        RunnerPool,
+        'take',
+        (original) =>
+          function take(this: unknown, attempt: unknown) {
+            const instance = original.call(this, attempt) as { stage: string };
+            instance.stage = 'idle';
+            return instance;
           },
       ),
   },

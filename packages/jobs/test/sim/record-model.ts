@@ -12,6 +12,7 @@ import type {
   RequeueRecord,
   Submission,
 } from '#src/ledger/ledger-record.js';
+import { withoutRequired } from './other-versions.js';
 
 type JobRecord = AssignRecord | AckRecord | CancelRecord | DeadRecord | RequeueRecord;
 export type ModelState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled' | 'purged';
@@ -92,6 +93,7 @@ export class RecordModel {
             this.problems.push(`a leader starts with record ${readTo}, ${durableLsn} was durable`);
           done(null, {
             level: journal.level,
+            codec: journal.codec,
             entryBytesMax: journal.entryBytesMax,
             condition: journal.condition,
             watch: (watcher) => journal.watch(watcher),
@@ -161,7 +163,7 @@ export class RecordModel {
     if (lsn <= this.lastLsn) return;
     this.entries.set(lsn, Buffer.from(bytes));
     this.lastLsn = lsn;
-    decodeRecords(bytes, (record) => this.record(record));
+    decodeRecords(withoutRequired(bytes), (record) => this.record(record));
   }
 
   private record(record: LedgerRecord): void {

@@ -33,6 +33,7 @@ cluster('no seed loses, duplicates or contradicts an acknowledged submit', async
     refusals: 0,
     exits: 0,
     fenced: 0,
+    versionRefusals: 0,
     events: 0,
   };
   for (const seed of all) {
@@ -49,7 +50,8 @@ cluster('no seed loses, duplicates or contradicts an acknowledged submit', async
       total.acknowledged > 10 * seeds &&
         total.leaderCrashes > seeds / 4 &&
         total.cuts > seeds &&
-        total.fenced > seeds / 4,
+        total.fenced > seeds / 4 &&
+        total.versionRefusals > seeds / 20,
       'too few faults were injected to be meaningful',
     );
   }

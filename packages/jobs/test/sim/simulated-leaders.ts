@@ -8,10 +8,11 @@ import type { Ledger } from '#src/ledger/ledger.js';
 import { fileSpill } from '#src/spill/file-spill.js';
 import type { LeaderDisk, LeaderStorage } from './leader-disk.js';
 import type { ObservedLeader } from './message-observer.js';
+import { isRaised, type LeaderVersion, type OtherVersions } from './other-versions.js';
 import type { RecordModel } from './record-model.js';
 import type { SimulatedNetwork } from './simulated-network.js';
 import type { SimulatedMachine, Simulation } from './simulation.js';
-import type { HeldStream } from './streamed-jobs.js';
+import type { HeldStream } from './stream-readings.js';
 
 const times = { tickMs: 20, heartbeatMs: 50, resumeGraceMs: 100, reclaimMs: 400, runGraceMs: 150 };
 
@@ -34,6 +35,7 @@ interface LeaderProcess {
   openedAt: number;
   /** Another process was up at some time of its life, so it may be fenced. */
   hasRival: boolean;
+  version: LeaderVersion;
 }
 
 export interface LeadersSetup {
@@ -46,7 +48,10 @@ export interface LeadersSetup {
   readonly ignoresLock: boolean;
   /** It does not exit when its log has failed. */
   readonly ignoresFatal: boolean;
-  journalOn(storage: FaultyStorage, host: WalHost): OpenJournal;
+  readonly versions: OtherVersions;
+  /** No more faults: only leaders that can read the folder are started. */
+  isHealing(): boolean;
+  journalOn(storage: FaultyStorage, host: WalHost, version: LeaderVersion): OpenJournal;
 }
 
 /** The process of a leader, and at times a second one on the same directory. */
@@ -58,6 +63,8 @@ export class SimulatedLeaders {
   exits = 0;
   /** Processes that ended because another had opened the directory. */
   fenced = 0;
+  /** Starts on a folder of a later version, which were refused. */
+  versionRefusals = 0;
   private readonly simulation: Simulation;
   private readonly setup: LeadersSetup;
   private readonly processes: readonly LeaderProcess[];
@@ -71,6 +78,7 @@ export class SimulatedLeaders {
       ref: undefined,
       openedAt: NOT_YET,
       hasRival: false,
+      version: 'own' as const,
     }));
   }
 
@@ -133,7 +141,10 @@ export class SimulatedLeaders {
     const walHost = walHostOn(host, (code) =>
       ifUp(() => this.exited(process, `the log wants to exit with ${code}`, code === FENCED)),
     );
-    const open = records.watch(journalOn(process.storage.storage, walHost));
+    const { versions, isHealing } = this.setup;
+    process.version = versions.draw({ isHealing: isHealing(), disk: disk.current });
+    const watched = records.watch(journalOn(process.storage.storage, walHost, process.version));
+    const open = versions.open(process.version, watched);
     const ref = machine.system.spawn(LeaderActor, {
       args: {
         host,
@@ -152,12 +163,24 @@ export class SimulatedLeaders {
   private checkStart(process: LeaderProcess, open: OpenJournal): OpenJournal {
     return (reader, done, owner) => {
       const { incarnation } = process.machine;
+      const { versions, disk } = this.setup;
+      const { version } = process;
+      const mustRefuse = versions.mustRefuse(version, disk.current);
+      const before = mustRefuse && isRaised(disk.current) ? disk.content() : undefined;
       const opened = (error: Error | null, journal?: Journal): void => {
         if (process.machine.incarnation !== incarnation) return;
         if (journal !== undefined) {
+          if (mustRefuse)
+            this.simulation.problem('a leader starts on a folder that only a later version can read');
           this.setup.disk.leaderStarted();
           process.openedAt = this.simulation.now;
           return done(null, journal);
+        }
+        if (codeOf(error) === 'ERR_LEDGER_VERSION' && versions.mayRefuse(version, disk.current)) {
+          if (before !== undefined && before !== disk.content())
+            this.simulation.problem('a leader has changed a folder of a later version');
+          this.versionRefusals += 1;
+          return this.exit(process);
         }
         const isRefusedForRival = process.hasRival && error !== null && (isFenced(error) || isLocked(error));
         if (!isRefusedForRival && process.storage?.isExcused !== true)
@@ -223,7 +246,7 @@ function walHostOn(host: Host, exit: (code: number) => void): WalHost {
 }
 
 function codeOf(error: unknown): string {
-  return String((error as { code?: unknown }).code);
+  return String((error as { code?: unknown } | null)?.code);
 }
 
 function isFenced(error: Error): boolean {

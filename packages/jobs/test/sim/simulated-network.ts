@@ -1,13 +1,18 @@
 import { type ActorRef, type AnyRef, defineActor } from '@troupe/core';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
 import { routePeerMessages } from '#src/leader/route-peer-messages.js';
+import type { ClientHello, ClientMessage, ToClient } from '#src/protocol/client-messages.js';
 import type {
   LeaderForClients,
   LeaderForWorkers,
   PeerAccess,
   PeerPort,
 } from '#src/protocol/leader-interface.js';
+import type { ToWorker, WorkerHello, WorkerMessage } from '#src/protocol/worker-messages.js';
+import type { UnsupportedCall } from '#src/wire/client-codec.js';
+import { FinalAnswers } from './final-answers.js';
 import type { ObservedConnection } from './message-observer.js';
+import type { PeerVersion, PeerVersions } from './peer-versions.js';
 import type { SimulatedMachine, Simulation } from './simulation.js';
 
 /** Stands for the connection in the leader's system; its end is the end of the connection. */
@@ -20,9 +25,12 @@ interface Peer {
   readonly identity: string;
   /** The most attempts that a connection allows. */
   readonly creditMax: number;
+  readonly version: PeerVersion;
   lost(): void;
   reconnect(): void;
 }
+
+type AtLeader = ClientMessage | UnsupportedCall | WorkerMessage;
 
 /** A leader that accepts connections. */
 interface Endpoint {
@@ -75,11 +83,15 @@ export class SimulatedNetwork {
   private readonly random: () => number;
   private readonly connections = new Set<Connection>();
   private readonly watch: NetworkWatch;
+  private readonly versions: PeerVersions;
+  private readonly finalAnswers: FinalAnswers;
 
-  constructor(simulation: Simulation, faults: NetFaults, watch: NetworkWatch) {
+  constructor(simulation: Simulation, faults: NetFaults, versions: PeerVersions, watch: NetworkWatch) {
     this.simulation = simulation;
     this.faults = faults;
+    this.versions = versions;
     this.watch = watch;
+    this.finalAnswers = new FinalAnswers((text) => simulation.problem(text));
     this.random = simulation.stream('net');
   }
 
@@ -105,30 +117,48 @@ export class SimulatedNetwork {
 
   /** The leader as a worker or client on that machine reaches it. */
   leaderFor(peer: Peer): LeaderForWorkers & LeaderForClients {
+    const { versions, finalAnswers } = this;
+    const { version } = peer;
     let current: Connection | undefined;
-    const hello = (kind: 'helloWorker' | 'helloClient', message: unknown, port: PeerPort<never>): void => {
+    const hello = (
+      kind: 'helloWorker' | 'helloClient',
+      message: ClientHello | WorkerHello,
+      offer: (message: never) => void,
+    ): void => {
       const connection = new Connection(peer);
       current = connection;
-      this.dial(connection, kind, message, port);
+      this.dial(connection, kind, message, offer);
     };
-    const write = (kind: 'fromWorker' | 'fromClient', message: unknown): void => {
+    const write = (kind: 'fromWorker' | 'fromClient', messages: readonly AtLeader[]): void => {
       const connection = current;
       if (connection === undefined || connection.closed) return;
-      this.up(connection, () => this.deliverToLeader(connection, kind, message));
+      for (const message of messages)
+        this.up(connection, () => this.deliverToLeader(connection, kind, message));
     };
+    const name = `${peer.machine.name}.${peer.incarnation}`;
     return {
-      helloWorker: (message) => hello('helloWorker', message.hello, message.port),
-      helloClient: (message) => hello('helloClient', message.hello, message.port),
-      fromWorker: (message) => write('fromWorker', message.message),
-      fromClient: (message) => write('fromClient', message.message),
+      helloWorker: ({ hello: sent, port }) =>
+        hello('helloWorker', versions.workerHello(version, sent), (message: ToWorker) => {
+          for (const one of versions.toWorker(version, message)) port.offer(one);
+        }),
+      helloClient: ({ hello: sent, port }) =>
+        hello('helloClient', versions.clientHello(version, sent), (message: ToClient) => {
+          finalAnswers.received(name, message);
+          for (const one of versions.toClient(version, message)) port.offer(one);
+        }),
+      fromWorker: ({ message }) => write('fromWorker', versions.fromWorker(version, message)),
+      fromClient: ({ message }) => {
+        finalAnswers.written(name, message);
+        write('fromClient', versions.fromClient(version, message));
+      },
     };
   }
 
   private dial(
     connection: Connection,
     kind: 'helloWorker' | 'helloClient',
-    hello: unknown,
-    port: PeerPort<never>,
+    hello: ClientHello | WorkerHello,
+    offer: (message: never) => void,
   ): void {
     this.connections.add(connection);
     this.simulation.at(this.simulation.now + this.delay(), undefined, () => {
@@ -145,7 +175,7 @@ export class SimulatedNetwork {
         creditMax: connection.peer.creditMax,
         offer: (message) => {
           this.watch.sent(message, connection.observed, endpoint.machine);
-          this.down(connection, () => void port.offer(message));
+          this.down(connection, () => offer(message));
           if (isAnswer(message) && this.random() < this.faults.cutAnswer) this.break(connection);
           return 'accepted';
         },
@@ -158,12 +188,19 @@ export class SimulatedNetwork {
     const { endpoint } = connection;
     if (endpoint === undefined || !isUp(endpoint)) return;
     const name = kind.startsWith('hello') ? 'hello' : 'message';
+    if (isUnsupported(body)) return this.answerUnsupported(connection, body);
     if (name === 'message') this.watch.received(body, connection.observed);
     const methods = routePeerMessages(endpoint.ref.tell) as unknown as Record<
       string,
       (payload: unknown) => void
     >;
-    methods[kind]?.({ [name]: copyOf(body), port: connection.port });
+    methods[kind]?.({ [name]: body, port: connection.port });
+  }
+
+  /** As the session of the connection does, without its leader. */
+  private answerUnsupported({ port }: Connection, { call, problem }: UnsupportedCall): void {
+    const answer: ToClient = { kind: 'answer', call, answer: { kind: 'unsupported', problem } };
+    (port as PeerPort<ToClient> | undefined)?.offer(answer);
   }
 
   private up(connection: Connection, deliver: () => void): void {
@@ -239,10 +276,6 @@ function accessOf({ identity }: Peer): PeerAccess | undefined {
   return { identity, permits: () => true, owns: (client) => client.startsWith(`${identity}/`) };
 }
 
-/** Changes that a peer makes to a message afterwards must not reach the leader. */
-function copyOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyOf);
-  if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Uint8Array) return Uint8Array.from(value);
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, copyOf(field)]));
+function isUnsupported(message: unknown): message is UnsupportedCall {
+  return (message as { kind?: unknown }).kind === 'unsupported';
 }

@@ -356,6 +356,19 @@ codec('messages of and to a worker round-trip', () => {
   ];
   const [withRunners] = framesOf(encodeWorkerHello, { ...hello, runners });
   assert.equal(readWorkerHello(new WireReader(withRunners?.bytes ?? Buffer.alloc(0))).runners, runners);
+  const said = {
+    job: 1,
+    attempt: 2,
+    share: 0.5,
+    note: 'half',
+    waitsForRunner: '',
+    lines: ['a', 'b'],
+    dropped: 3,
+  };
+  const progress = [
+    said,
+    { ...said, share: undefined, note: undefined, waitsForRunner: undefined, lines: [] },
+  ];
   const report = {
     kind: 'report',
     ends: [],
@@ -363,10 +376,11 @@ codec('messages of and to a worker round-trip', () => {
     cpu: 0,
     lagMs: 0,
     runners: [runner],
+    progress,
   } as const;
   const [reported] = framesOf(encodeWorker, report);
   const read = readWorker(reported?.type ?? 0, new WireReader(reported?.bytes ?? Buffer.alloc(0)));
-  assert.equal(read?.kind === 'report' ? read.runners : undefined, [runner]);
+  assert.equal(read?.kind === 'report' ? [read.runners, read.progress] : [], [[runner], progress]);
   const [withToken] = framesOf(encodeWorkerHello, { ...hello, heartbeatToken: 'token' });
   assert.is(readWorkerHello(new WireReader(withToken?.bytes ?? Buffer.alloc(0))).heartbeatToken, 'token');
   const streams = [{ job: 7, attempt: 2, first: 300, next: 400 }];

@@ -5,6 +5,7 @@ import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { WireReader } from '#src/wire/wire-reader.js';
 import { GOLDEN_FRAMES } from './golden-frames.js';
+import { laterFrame } from './later-frames.js';
 
 const golden = suite('golden frames');
 
@@ -20,6 +21,19 @@ golden('every golden frame is read as its message', () => {
   for (const { name, type, hex, message, read } of GOLDEN_FRAMES)
     assert.equal(read(type, new WireReader(Buffer.from(hex, 'hex'))), message, name);
 });
+
+golden(
+  'the same frames of a later version, with optional fields everywhere, are read as the same messages',
+  () => {
+    let changed = 0;
+    for (const { name, type, hex, message, read } of GOLDEN_FRAMES) {
+      const later = laterFrame(type, Buffer.from(hex, 'hex'));
+      if (Buffer.from(later).toString('hex') !== hex) changed += 1;
+      assert.equal(read(type, new WireReader(later)), message, name);
+    }
+    assert.ok(changed >= 9, `${changed} frames have a place for optional fields`);
+  },
+);
 
 golden('every frame type has a golden frame', () => {
   const types = new Set(GOLDEN_FRAMES.map(({ type }) => type));

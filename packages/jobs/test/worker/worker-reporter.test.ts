@@ -44,6 +44,7 @@ class ReporterRig {
       write,
       request: () => this.reporter.report(),
       takeRunners: () => undefined,
+      takeProgress: () => undefined,
       takeChunks: () => [],
       takeFeedRequests: () => [],
     });

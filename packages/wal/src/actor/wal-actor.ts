@@ -14,7 +14,7 @@ import type { WalStatus } from '../log/wal-status.js';
 import type { Fold } from '../snapshot/state-fold.js';
 import { promiseOf } from '../storage/coroutine.js';
 import type { Callback } from '../storage/storage.js';
-import { WalClosedError, WalIoError } from '../wal-error.js';
+import { WalClosedError, WalIoError, WalRecordTooLargeError } from '../wal-error.js';
 
 export interface AppendRequest extends AppendOptions {
   /** Several records survive a crash together or not at all. */
@@ -23,7 +23,7 @@ export interface AppendRequest extends AppendOptions {
 
 /** Records that an actor has written in one message, and the actor that learns when they are durable. */
 export interface WriteRequest {
-  /** Not changed until they are durable. */
+  /** Not changed until they are durable. Each is at most `inlineBytesMax` long. */
   readonly records: readonly Uint8Array[];
   /** The stored blob that a record refers to, by the index of the record. */
   readonly blobs?: ReadonlyMap<number, BlobRef> | undefined;
@@ -125,7 +125,8 @@ export const WalActor: Actor<WalProtocol, WalOptions | OpenedLog> = defineActor.
       return appended;
     },
     write(ctx, request) {
-      if (ctx.state.appends !== undefined) write(ctx.state.appends, request);
+      const { appends, log } = ctx.state;
+      if (appends !== undefined && log !== undefined) write(appends, request, log.inlineBytesMax);
     },
     watch(ctx, watcher) {
       ctx.state.watcher = watcher;
@@ -156,7 +157,11 @@ function openLogOf(ctx: WalContext): Log {
   return log;
 }
 
-function write(appends: WaitingAppends, { records, blobs, to }: WriteRequest): void {
+function write(appends: WaitingAppends, { records, blobs, to }: WriteRequest, recordBytesMax: number): void {
+  const longest = records.reduce((bytes, record) => Math.max(bytes, record.length), 0);
+  // It would become a blob, and the record would be empty when it is read again.
+  if (longest > recordBytesMax)
+    return to.tell.durable({ error: new WalRecordTooLargeError(longest, recordBytesMax), firstLsn: 0 });
   let failure: Error | null = null;
   records.forEach((record, i) => {
     const blob = blobs?.get(i);

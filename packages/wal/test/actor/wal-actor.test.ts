@@ -8,6 +8,7 @@ import {
   openWal,
   type SnapshotBuilder,
   WalActor,
+  type WalError,
   WalIoError,
 } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
@@ -170,6 +171,27 @@ actor(
     );
     assert.is(seen.length, 60);
     assert.equal(seen.slice(9, 12), ['10 3 a false', '11 3 b true', '12 3 c false']);
+  },
+);
+
+actor(
+  'a write with a record that does not fit into a batch is refused as a whole, and makes no blob',
+  async () => {
+    await using directory = await tempDirectory();
+    await using system = createSystem({ name: 'test' });
+    const log = system.spawn(WalActor, { args: { dir: directory.path, ...SMALL } });
+    const writer = system.spawn(Writer);
+    log.tell.write({ records: [Buffer.from('fits'), Buffer.alloc(2_049)], to: writer });
+    log.tell.write({ records: [Buffer.from('next')], to: writer });
+    await log.ask.close();
+    const answers = await writer.ask.answers();
+    assert.equal(
+      answers.map(({ error, firstLsn }) => [(error as WalError | null)?.code, firstLsn]),
+      [
+        ['ERR_WAL_RECORD_TOO_LARGE', 0],
+        [undefined, 1],
+      ],
+    );
   },
 );
 

@@ -2,6 +2,7 @@
 // A crash before or after every storage call, with every model of unsynced writes: all acknowledged records
 // are recovered, and none that was not appended.
 
+import type { CodecName } from '@troupe/wal';
 import {
   PERSISTENCE_MODELS,
   type PersistenceModel,
@@ -22,7 +23,11 @@ interface CrashPoint {
 }
 
 /** Runs the workload once and visits every disk that a crash could leave. */
-function eachCrash(models: readonly PersistenceModel[], visit: (point: CrashPoint) => void): number {
+function eachCrash(
+  models: readonly PersistenceModel[],
+  visit: (point: CrashPoint) => void,
+  codec?: CodecName,
+): number {
   let points = 0;
   const capture = (call: StorageCall, when: 'before' | 'after'): void => {
     for (const [index, model] of models.entries()) {
@@ -37,6 +42,7 @@ function eachCrash(models: readonly PersistenceModel[], visit: (point: CrashPoin
     }
   };
   const workload = new Workload({
+    codec,
     fault: (call) => {
       capture(call, 'before');
       return undefined;
@@ -63,6 +69,25 @@ for (const model of PERSISTENCE_MODELS) {
     if (model === 'drop' || model === 'keep') assert.is(tails, 0);
   });
 }
+
+crashes('no acknowledged record of a log of lines is lost by a crash at any call', () => {
+  let tails = 0;
+  let turn = 0;
+  const points = eachCrash(
+    PERSISTENCE_MODELS,
+    ({ where, disk, expected }) => {
+      turn += 1;
+      // Each call with another model than the one before it.
+      if (turn % (PERSISTENCE_MODELS.length + 1) !== 0) return;
+      const recovered = recover(disk);
+      assertNothingLost(recovered.state, expected, where);
+      if (recovered.harness.events.some(({ kind }) => kind === 'torn-tail')) tails += 1;
+    },
+    'jsonl',
+  );
+  assert.ok(points > 1_200, `only ${points} crash points`);
+  assert.ok(tails > 2, `${tails} torn batches`);
+});
 
 crashes('a recovered log accepts a record and keeps it over a clean shutdown', () => {
   let turn = 0;

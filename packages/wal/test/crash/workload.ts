@@ -2,7 +2,15 @@
 // trim, clean and unclean ends. It records all appends and acknowledgements.
 
 import type { SeededRandom } from '@troupe/core/testing';
-import { type BlobRef, FULL, inlineSnapshotBuilder, type Log, REFUSED, type WalOptions } from '@troupe/wal';
+import {
+  type BlobRef,
+  type CodecName,
+  FULL,
+  inlineSnapshotBuilder,
+  type Log,
+  REFUSED,
+  type WalOptions,
+} from '@troupe/wal';
 import { digestFold, digestOf } from '../digest-fold.js';
 import { type HarnessOptions, LogHarness, textOf } from '../log-harness.js';
 
@@ -14,8 +22,15 @@ export class Workload {
   private next = 0;
   private blobs = 0;
 
-  constructor(options: HarnessOptions = {}) {
+  private readonly codec: CodecName;
+
+  /** `codec`: of the log, but for one of its openings, which has the other. */
+  constructor({
+    codec = 'binary',
+    ...options
+  }: HarnessOptions & { readonly codec?: CodecName | undefined } = {}) {
     this.harness = new LogHarness(options);
+    this.codec = codec;
   }
 
   get appended(): number {
@@ -52,7 +67,7 @@ export class Workload {
     }
   }
 
-  open(codec: 'binary' | 'jsonl' = 'binary', more: WalOptions = {}): void {
+  open(codec: CodecName = this.codec, more: WalOptions = {}): void {
     const { harness } = this;
     const snapshotBuilder = inlineSnapshotBuilder(harness.storage, digestFold);
     const opened = harness.tryOpen({ codec, snapshotBuilder, snapshotEveryBytes: 0, ...more });
@@ -61,9 +76,18 @@ export class Workload {
     if (this.log !== undefined) this.digestList.length = this.log.durableLsn + 1;
   }
 
+  openWithOtherCodec(): void {
+    this.open(this.codec === 'binary' ? 'jsonl' : 'binary');
+  }
+
+  /** In a log of lines the content of a line too. */
+  private payloadOf(index: number): Buffer {
+    return Buffer.from(this.codec === 'jsonl' ? JSON.stringify({ text: textOf(index) }) : textOf(index));
+  }
+
   append(count: number): void {
     for (let index = 0; index < count; index += 1) {
-      const payload = Buffer.from(textOf(this.next));
+      const payload = this.payloadOf(this.next);
       this.next += 1;
       const lsn =
         this.log?.append(payload, (error, acked) => this.acknowledge(error, acked), { type: 7 }) ?? REFUSED;
@@ -80,7 +104,7 @@ export class Workload {
   }
 
   appendTogether(count: number): void {
-    const payloads = Array.from({ length: count }, (_, index) => Buffer.from(textOf(this.next + index)));
+    const payloads = Array.from({ length: count }, (_, index) => this.payloadOf(this.next + index));
     this.next += count;
     const last =
       this.log?.appendAll(payloads, (error, acked) => this.acknowledge(error, acked), { type: 7 }) ?? REFUSED;
@@ -173,7 +197,7 @@ const STEPS: readonly Step[] = [
   (w) => w.append(4),
   (w) => w.trim(),
   CLOSE,
-  (w) => w.open('jsonl'),
+  (w) => w.openWithOtherCodec(),
   (w) => w.append(10),
   (w) => w.append(1),
   (w) => w.killProcess(),

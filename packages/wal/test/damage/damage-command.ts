@@ -20,7 +20,7 @@ const rows = [...table.counts].map(([kind, counts]) => ({ kind, ...counts }));
 console.table(Object.fromEntries(rows.map(({ kind, ...counts }) => [kind, counts])));
 const total = rows.reduce((sum, row) => sum + row['recovered-all'] + row.refused + row['blob-refused'], 0);
 console.log(
-  `damage: ${seed - first} directories (${table.withSnapshots} with snapshots), ${total} trials, ${table.losses.length} silent losses`,
+  `damage: ${seed - first} directories (${table.withSnapshots} with snapshots, ${table.withLines} of lines), ${total} trials, ${table.losses.length} silent losses`,
 );
 for (const loss of table.losses.slice(0, 20)) console.error(loss);
 process.exitCode = table.losses.length === 0 ? 0 : 1;

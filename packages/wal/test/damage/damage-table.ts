@@ -9,11 +9,14 @@ export class DamageTable {
   readonly counts = new Map<string, DamageCounts>();
   readonly losses: string[] = [];
   withSnapshots = 0;
+  /** Directories whose records are lines. */
+  withLines = 0;
 
   /** Damages one directory in every way, each on its own copy. */
   addRound(seed: number): void {
     const image = makeLogImage(seed);
     if (image.snapshots > 0) this.withSnapshots += 1;
+    if (image.codec === 'jsonl') this.withLines += 1;
     for (const [kind, damage] of Object.entries(DAMAGE_KINDS)) {
       const files = new Map(image.files);
       if (!damage(files, image, new SeededRandom(seed))) continue;

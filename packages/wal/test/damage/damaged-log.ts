@@ -4,6 +4,7 @@
 import { SeededRandom } from '@troupe/core/testing';
 import {
   type BlobRef,
+  type CodecName,
   inlineSnapshotBuilder,
   type Log,
   WalBlobError,
@@ -33,47 +34,61 @@ export interface LogImage {
   /** The segment that was written last, and the end of its last batch. */
   readonly open: { readonly name: string; readonly end: number };
   readonly snapshots: number;
+  readonly codec: CodecName;
 }
 
 export function makeLogImage(seed: number): LogImage {
   const random = new SeededRandom(seed);
   const harness = new LogHarness({ seed });
-  let log = openIn(harness);
+  const codec = CODECS[seed % CODECS.length] as CodecName;
+  let log = openIn(harness, codec);
   const blob = harness.wait<BlobRef>((done) => log.putBlob(Buffer.alloc(500, seed), done));
   log.append(Buffer.from('with a blob'), undefined, { blob });
   const wanted = random.below(4);
   for (let part = 0; part <= wanted; part += 1) {
-    appendBatches(harness, log, random, 4 + random.below(30));
+    appendBatches(harness, log, random, { batches: 4 + random.below(30), codec });
     if (part < wanted) harness.wait<unknown>((done) => log.makeSnapshot(done));
-    if (random.chance(0.3)) log = reopened(harness, log, random.chance(0.5));
+    if (random.chance(0.3)) log = reopened(harness, log, random.chance(0.5), codec);
   }
-  appendBatches(harness, log, random, 5);
+  appendBatches(harness, log, random, { batches: 5, codec });
   harness.advance(60);
   const state = harness.wait<DigestState>((done) => log.restore(digestFold, done));
   if (random.chance(0.3)) harness.wait<void>((done) => log.close(done));
   const files = withoutTemporary(harness.storage.disk.files());
-  return { files, state, blob, open: openSegmentOf(files), snapshots: Math.min(wanted, 2) };
+  return { files, state, blob, open: openSegmentOf(files), snapshots: Math.min(wanted, 2), codec };
 }
 
-function openIn(harness: LogHarness): Log {
-  return harness.open({ ...SIZES, snapshotBuilder: inlineSnapshotBuilder(harness.storage, digestFold) });
+const CODECS: readonly CodecName[] = ['binary', 'jsonl'];
+
+function openIn(harness: LogHarness, codec: CodecName): Log {
+  const snapshotBuilder = inlineSnapshotBuilder(harness.storage, digestFold);
+  return harness.open({ ...SIZES, codec, snapshotBuilder });
 }
 
-function appendBatches(harness: LogHarness, log: Log, random: SeededRandom, batches: number): void {
+function appendBatches(
+  harness: LogHarness,
+  log: Log,
+  random: SeededRandom,
+  { batches, codec }: { readonly batches: number; readonly codec: CodecName },
+): void {
   for (let batch = 0; batch < batches; batch += 1) {
-    for (let count = random.below(4); count >= 0; count -= 1)
-      log.append(Buffer.alloc(1 + random.below(3_000), batch + count));
+    for (let count = random.below(4); count >= 0; count -= 1) {
+      const bytes = Buffer.alloc(1 + random.below(3_000), batch + count);
+      log.append(
+        codec === 'binary' ? bytes : Buffer.from(JSON.stringify({ text: bytes.toString('latin1', 0, 500) })),
+      );
+    }
     harness.settle();
   }
 }
 
-function reopened(harness: LogHarness, log: Log, isClean: boolean): Log {
+function reopened(harness: LogHarness, log: Log, isClean: boolean, codec: CodecName): Log {
   if (isClean) harness.wait<void>((done) => log.close(done));
   else {
     harness.storage.killProcess();
     harness.host.killProcess();
   }
-  return openIn(harness);
+  return openIn(harness, codec);
 }
 
 function withoutTemporary(files: Files): Files {

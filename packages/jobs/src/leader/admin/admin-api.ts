@@ -10,6 +10,7 @@ import type {
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
+import type { ProgressTable } from '../progress/progress-table.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { JobListing } from './job-listing.js';
@@ -45,12 +46,19 @@ export class AdminApi {
   >;
   private readonly leaseWatch: LeaseWatch;
   private readonly feeds: FeedTable;
+  private readonly progress: ProgressTable;
   private readonly listing: JobListing;
 
-  constructor(context: AdminApi['context'], leaseWatch: LeaseWatch, feeds: FeedTable) {
+  constructor(
+    context: AdminApi['context'],
+    leaseWatch: LeaseWatch,
+    feeds: FeedTable,
+    progress: ProgressTable,
+  ) {
     this.context = context;
     this.leaseWatch = leaseWatch;
     this.feeds = feeds;
+    this.progress = progress;
     this.listing = new JobListing(
       (job) => (this.isExpired(job) ? undefined : this.jobView(job)),
       (session, call, views) => this.answer(session, call, { kind: 'jobs', views }),
@@ -71,7 +79,7 @@ export class AdminApi {
         const job = this.context.ledger.jobs.get(request.job);
         if (job === undefined || this.isExpired(job) || !session.permits('observe', job))
           return this.answer(session, call, { kind: 'unknown', job: request.job });
-        return this.answer(session, call, { kind: 'job', view: this.jobView(job) });
+        return this.answer(session, call, { kind: 'job', view: this.inspected(job) });
       }
       case 'find-key': {
         const { client } = session;
@@ -176,11 +184,19 @@ export class AdminApi {
     const holder = job.state === 'running' ? job.lease?.session : undefined;
     const view = { ...viewOf(job), ...this.feeds.view(job.no) };
     if (holder === undefined) return this.waitingView(job, view);
+    const waitsForRunner = this.progress.waitsForRunner(job.no, job.attempt);
     return {
       ...view,
+      ...(waitsForRunner === undefined ? {} : { waitsForRunner }),
       liveness: this.leaseWatch.liveness(holder),
       blockedMs: this.leaseWatch.blockedMs(holder),
     };
+  }
+
+  /** With its log lines, which a list would have too many of. */
+  private inspected(job: LeaderJob): JobView {
+    const progress = this.progress.of(job.no);
+    return progress === undefined ? this.jobView(job) : { ...this.jobView(job), progress };
   }
 
   private waitingView(job: LeaderJob, view: JobView): JobView {

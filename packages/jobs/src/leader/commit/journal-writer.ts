@@ -1,12 +1,11 @@
 // Hot path: one journal append per turn, no promise, no object per record beyond the record itself.
 
-import type { CodecName } from '@troupe/wal';
 import { Ring } from '../../collections/ring.js';
 import { JournalDeposedError, JournalFailedError } from '../../jobs-error.js';
 import type { LedgerRecord } from '../../ledger/ledger-record.js';
 import type { LeaderEffects } from '../leader-effects.js';
 import { TURN_JOBS_MAX } from '../options/leader-limits.js';
-import { RecordBatch } from './record-batch.js';
+import { type EntryForm, RecordBatch } from './record-batch.js';
 
 /** More batches than this at the journal gain nothing: it writes one at a time and joins those that wait. */
 const JOURNAL_BATCHES_MAX = 8;
@@ -25,20 +24,21 @@ export class JournalWriter<From> {
   /** The position of the latest entry known to be durable. */
   lsn: number;
   private readonly log: Pick<LeaderEffects, 'append'>;
-  private readonly codec: CodecName | undefined;
+  private readonly form: EntryForm;
   private readonly onDurable: (batch: RecordBatch<From>, firstLsn: number) => void;
   private readonly onFatal: (error: Error) => void;
 
   constructor(
     log: Pick<LeaderEffects, 'append'>,
-    { lsn, codec }: { readonly lsn: number; readonly codec?: CodecName | undefined },
+    lsn: number,
+    form: EntryForm,
     onDurable: (batch: RecordBatch<From>, firstLsn: number) => void,
     onFatal: (error: Error) => void,
   ) {
     this.log = log;
     this.lsn = lsn;
-    this.codec = codec;
-    this.filling = new RecordBatch(codec);
+    this.form = form;
+    this.filling = new RecordBatch(form);
     this.onDurable = onDurable;
     this.onFatal = onFatal;
   }
@@ -52,7 +52,7 @@ export class JournalWriter<From> {
     const changes = 'jobs' in record ? record.jobs.length : 1;
     if (this.filling.size > 0 && this.filling.changes + changes > TURN_JOBS_MAX) {
       this.full.push(this.filling);
-      this.filling = this.spare.pop() ?? new RecordBatch(this.codec);
+      this.filling = this.spare.pop() ?? new RecordBatch(this.form);
     }
     this.filling.add(record, changes, from, tag);
   }
@@ -61,7 +61,7 @@ export class JournalWriter<From> {
     while (this.atJournal.size < JOURNAL_BATCHES_MAX && !this.failed) {
       const batch = this.full.shift() ?? this.filling;
       if (batch.size === 0) return;
-      if (batch === this.filling) this.filling = this.spare.pop() ?? new RecordBatch(this.codec);
+      if (batch === this.filling) this.filling = this.spare.pop() ?? new RecordBatch(this.form);
       this.append(batch, now);
     }
   }

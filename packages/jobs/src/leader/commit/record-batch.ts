@@ -1,11 +1,15 @@
 import type { CodecName } from '@troupe/wal';
 import { ByteWriter } from '../../bytes/byte-writer.js';
 import { StoredPayload } from '../../job/stored-payload.js';
+import type { Journal } from '../../journal/journal.js';
 import { encodeEntry } from '../../ledger/codec/record-entry.js';
 import type { LedgerRecord } from '../../ledger/ledger-record.js';
 
 /** Records are packed into journal entries of about this size, small enough to stay inline in any log. */
 const ENTRY_BYTES = 32 * 1024;
+
+/** The entries that the journal takes. */
+export type EntryForm = Pick<Journal, 'codec' | 'entryBytesMax'>;
 
 /** Arrays that one large batch has grown beyond this size are dropped. */
 const KEPT_RECORDS_MAX = 65_536;
@@ -30,9 +34,14 @@ export class RecordBatch<From> {
   appendedAt = 0;
   private entryStart = 0;
   private readonly codec: CodecName;
+  private readonly entryBytesMax: number;
+  /** An entry that has reached it takes no further record. */
+  private readonly entryBytes: number;
 
-  constructor(codec: CodecName = 'binary') {
+  constructor({ codec = 'binary', entryBytesMax }: EntryForm) {
     this.codec = codec;
+    this.entryBytesMax = entryBytesMax;
+    this.entryBytes = codec === 'binary' ? Math.min(ENTRY_BYTES, entryBytesMax / 4) : 0;
   }
 
   get entryCount(): number {
@@ -42,14 +51,14 @@ export class RecordBatch<From> {
   /** `changes`: the jobs that the record changes. */
   add(record: LedgerRecord, changes: number, from: From | undefined, tag: number): void {
     if (record.type === 'enqueue' && record.payload instanceof StoredPayload) this.addStored(record.payload);
-    encodeEntry(record, this.codec, this.writer);
+    encodeEntry(record, this.codec, this.writer, this.entryBytesMax);
     const { size } = this;
     this.records[size] = record;
     this.sources[size] = from;
     this.tags[size] = tag;
     this.size = size + 1;
     this.changes += changes;
-    if (this.codec === 'jsonl' || this.writer.length - this.entryStart >= ENTRY_BYTES) this.endEntry();
+    if (this.writer.length - this.entryStart >= this.entryBytes) this.endEntry();
   }
 
   entries(): Uint8Array[] {

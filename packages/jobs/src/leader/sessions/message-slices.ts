@@ -89,5 +89,9 @@ function reportSlice(message: WorkerMessage, at: number): WorkerMessage {
   const isLast = at + SLICE_ITEMS >= message.ends.length;
   const share = ends.length / message.ends.length;
   const runMs = message.runMs === undefined ? undefined : message.runMs * share;
-  return { ...message, ends, runMs, credit: isLast ? message.credit : { jobs: 0, bytes: 0 } };
+  const credit = isLast ? message.credit : { jobs: 0, bytes: 0 };
+  const runners = isLast ? message.runners : undefined;
+  // Progress counts before any end.
+  const progress = at === 0 ? message.progress : undefined;
+  return { ...message, ends, runMs, credit, runners, progress };
 }

@@ -12,6 +12,7 @@ import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderParts } from '../leader-context.js';
+import type { ProgressTable } from '../progress/progress-table.js';
 import type { StreamTable } from '../streams/stream-table.js';
 import { PolicyRegistry } from '../submit/policy-registry.js';
 import type { ProducerRegistry } from '../submit/producer-registry.js';
@@ -49,6 +50,7 @@ export class SessionRegistry {
   private readonly producers: ProducerRegistry;
   private readonly streams: StreamTable;
   private readonly feeds: FeedTable;
+  private readonly progress: ProgressTable;
 
   constructor(
     context: SessionRegistry['context'],
@@ -57,6 +59,7 @@ export class SessionRegistry {
     producers: ProducerRegistry,
     streams: StreamTable,
     feeds: FeedTable,
+    progress: ProgressTable,
   ) {
     this.context = context;
     this.attempts = attempts;
@@ -64,6 +67,7 @@ export class SessionRegistry {
     this.producers = producers;
     this.streams = streams;
     this.feeds = feeds;
+    this.progress = progress;
     this.policies = new PolicyRegistry(context);
   }
 
@@ -237,6 +241,7 @@ export class SessionRegistry {
           this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
           return;
         }
+        if (message.progress !== undefined) this.progress.take(session, message.progress);
         for (const end of ends) this.attempts.report(session, end);
         session.cpu = clampShare(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;

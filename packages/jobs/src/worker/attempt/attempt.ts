@@ -4,8 +4,10 @@ import { TRAILER_BYTES_MAX, type Trailer } from '../../job/trailer.js';
 import type { AbortReason } from '../../jobs-error.js';
 import { AttemptAbortedError, NonRetryableError } from '../../jobs-error.js';
 import type { JobsClock } from '../../jobs-host.js';
+import type { AttemptProgress } from '../../protocol/progress-messages.js';
 import type { Assignment, StreamEnd } from '../../protocol/worker-messages.js';
 import { FeedQueue } from '../feed/feed-queue.js';
+import { ProgressLog } from '../progress/progress-log.js';
 import { ChunkSender } from '../stream/chunk-sender.js';
 import type { AttemptTrace } from '../worker-tracing.js';
 
@@ -40,6 +42,9 @@ export class Attempt {
   private metadata: string | undefined = undefined;
   aborted: AbortReason | undefined = undefined;
   abortDetail = '';
+  /** Set by the worker once it has begun: there is progress to report. */
+  onProgress: ((attempt: Attempt) => void) | undefined = undefined;
+  private progressLog: ProgressLog | undefined = undefined;
   private payload: Payload;
   private clock: JobsClock | undefined = undefined;
   /** The latest chunk of its generator; Infinity: it has none, or waits for a reader. */
@@ -120,7 +125,11 @@ export class Attempt {
   /** Once, for a handler on another thread. */
   takeAssignment(): Assignment {
     const { job, number, exec, client, runMs, outputBytes, trace } = this;
-    return { job, attempt: number, exec, client, runMs, outputBytes, trace, payload: this.takePayload() };
+    const streaming = this.stream !== undefined;
+    const isFed = this.feed !== undefined;
+    const limits = { runMs, outputBytes };
+    const payload = this.takePayload();
+    return { job, attempt: number, exec, client, ...limits, trace, streaming, isFed, payload };
   }
 
   /** Made at its first use: most handlers never read it, and it costs more than a small job. */
@@ -138,6 +147,45 @@ export class Attempt {
     this.abortDetail = detail;
     this.controller?.abort(this.reason(jobId, reason));
     this.feed?.fail(this.reason(jobId, reason));
+  }
+
+  setProgress(share: number, note: string | undefined): void {
+    if (typeof share !== 'number' || Number.isNaN(share) || (note !== undefined && typeof note !== 'string'))
+      throw new TypeError(
+        `progress is a share from 0 to 1 and a note, not ${String(share)}, ${String(note)}`,
+      );
+    this.changeProgress((log) => log.setProgress(Math.min(1, Math.max(0, share)), note));
+  }
+
+  addLine(line: string): void {
+    this.changeProgress((log) => log.add(String(line)));
+  }
+
+  /** It waits for a warm runner; empty: not any more. */
+  setRunnerWait(runner: string): void {
+    this.changeProgress((log) => log.setWait(runner));
+  }
+
+  /** Undefined where it has said nothing. */
+  takeProgress(): AttemptProgress | undefined {
+    return this.progressLog?.take(this.job, this.number);
+  }
+
+  /** From the thread of its handler. */
+  mergeProgress({ share, note, lines }: AttemptProgress): void {
+    if (share !== undefined) this.setProgress(share, note);
+    for (const line of lines) this.addLine(line);
+  }
+
+  get hasProgress(): boolean {
+    return this.progressLog !== undefined;
+  }
+
+  private changeProgress(change: (log: ProgressLog) => void): void {
+    if (this.isOver) return;
+    this.progressLog ??= new ProgressLog();
+    change(this.progressLog);
+    this.onProgress?.(this);
   }
 
   addTrailer(trailer: Trailer): void {

@@ -53,6 +53,14 @@ export class LazyAttemptContext implements AttemptContext {
     return this.current.trace;
   }
 
+  get progress(): (share: number, note?: string) => void {
+    return (share, note) => this.current.setProgress(share, note);
+  }
+
+  get log(): (line: string) => void {
+    return (line) => this.current.addLine(line);
+  }
+
   get trailer(): (metadata: Trailer) => void {
     return (metadata) => this.current.addTrailer(metadata);
   }

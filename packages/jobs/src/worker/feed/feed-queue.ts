@@ -9,6 +9,8 @@ export class FeedQueue {
   readonly attempt: number;
   /** Set by the worker: the leader has to know what the handler has taken. */
   onTaken: () => void = () => undefined;
+  /** Its handler is on a thread, which has a queue of its own: items go there. */
+  forward: ((fed: FedItems) => void) | undefined = undefined;
   end: FeedEnd | undefined = undefined;
   private readonly items = new Ring<Payload>();
   private received = 0;
@@ -28,7 +30,9 @@ export class FeedQueue {
   }
 
   /** Items that are here already are skipped: the leader repeats what it does not know to be received. */
-  push({ first, items, end }: FedItems): void {
+  push(fed: FedItems): void {
+    if (this.forward !== undefined) return this.forward(fed);
+    const { first, items, end } = fed;
     // A gap: the leader sends from the next request on.
     if (first > this.received) return;
     for (let at = this.received - first; at < items.length; at += 1) {
@@ -37,6 +41,13 @@ export class FeedQueue {
     }
     if (end !== undefined && this.received === first + items.length) this.end = end;
     this.notify();
+  }
+
+  /** The state of the queue on the thread. */
+  follow({ received, taken }: FeedRequest): void {
+    this.received = received;
+    this.taken = taken;
+    this.onTaken();
   }
 
   /** `next` does not wait. */

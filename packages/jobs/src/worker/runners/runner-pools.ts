@@ -87,6 +87,7 @@ export class RunnerPools {
 
   /** An attempt has arrived. */
   accept(attempt: Attempt): void {
+    if (this.byExec.size === 0) return;
     const pool = this.byExec.get(attempt.exec);
     if (pool === undefined) return;
     this.holders.set(attempt, { pool, instance: undefined });
@@ -127,6 +128,7 @@ export class RunnerPools {
 
   /** It holds nothing any more: its handler has ended, or it never began. */
   release(attempt: Attempt, options: { readonly isError: boolean }): void {
+    if (this.holders.size === 0) return;
     const holder = this.holders.get(attempt);
     if (holder === undefined) return;
     this.holders.delete(attempt);

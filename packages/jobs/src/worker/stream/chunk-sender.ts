@@ -17,6 +17,8 @@ export class ChunkSender {
   private readonly isDurable: boolean;
   /** Set by the worker: there is something to send. */
   onChunk: () => void = () => undefined;
+  /** At every change that `changed` resolves for. */
+  onChange: (() => void) | undefined = undefined;
   private chunks: Payload[] = [];
   private base = 0;
   /** Index in `chunks` of the first that is not on the way. */
@@ -54,6 +56,11 @@ export class ChunkSender {
 
   get hasRoom(): boolean {
     return this.isClosed || this.heldBytes <= this.window;
+  }
+
+  /** Bytes that may still be pushed. */
+  get room(): number {
+    return this.isClosed ? Number.MAX_SAFE_INTEGER : Math.max(0, this.window - this.heldBytes);
   }
 
   /** The end may follow: every chunk has left, or is on the disk where that was requested. */
@@ -118,5 +125,6 @@ export class ChunkSender {
     const { resume } = this;
     this.resume = undefined;
     resume?.();
+    this.onChange?.();
   }
 }

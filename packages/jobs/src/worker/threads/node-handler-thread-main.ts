@@ -14,6 +14,7 @@ if (!isMainThread && parentPort !== null) {
     handlers: exportedHandlers(module, await importModule(module)),
     clock: nodeHost,
     post: (message) => port.postMessage(message),
+    soon: (run) => void setImmediate(run),
     closed: () => port.close(),
   });
   port.on('message', (message: ToHandlerThread) => calls.receive(message));

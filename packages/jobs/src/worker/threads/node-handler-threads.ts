@@ -5,9 +5,12 @@ import { failureOf } from '../attempt/attempt-end.js';
 import type {
   HandlerAbort,
   HandlerCall,
+  HandlerFed,
   HandlerThreadReports,
   HandlerThreadSource,
   HandlerThreads,
+  HandlerWindow,
+  RunnerChange,
 } from './handler-threads.js';
 import type { FromHandlerThread, HandlerThreadData, ToHandlerThread } from './thread-messages.js';
 
@@ -44,6 +47,10 @@ export class NodeHandlerThreads implements HandlerThreadSource {
         reports.threadUp(up);
       },
       handlerEnded: (ended) => reports.handlerEnded(ended),
+      handlerChunks: (chunks) => reports.handlerChunks(chunks),
+      handlerProgress: (progress) => reports.handlerProgress(progress),
+      handlerFeed: (state) => reports.handlerFeed(state),
+      threadRunner: (reported) => reports.threadRunner(reported),
       threadEnded: (ended) => reports.threadEnded(ended),
       startFailed: (error) => this.firstUp.settle(error),
     });
@@ -108,6 +115,21 @@ class ThreadSet implements HandlerThreads {
     if (running !== undefined) this.post(running, { kind: 'abort', abort });
   }
 
+  changeRunner(thread: number, change: RunnerChange): void {
+    const running = this.running.get(thread);
+    if (running !== undefined) this.post(running, { kind: 'runner', change });
+  }
+
+  openWindow(thread: number, window: HandlerWindow): void {
+    const running = this.running.get(thread);
+    if (running !== undefined) this.post(running, { kind: 'window', window });
+  }
+
+  feed(thread: number, fed: HandlerFed): void {
+    const running = this.running.get(thread);
+    if (running !== undefined) this.post(running, { kind: 'fed', fed });
+  }
+
   end(thread: number): void {
     this.running.get(thread)?.thread.terminate();
   }
@@ -148,12 +170,31 @@ class ThreadSet implements HandlerThreads {
   private received(number: number, message: FromHandlerThread): void {
     const running = this.running.get(number);
     if (running === undefined || this.isClosed) return;
-    if (message.kind === 'ended') running.calls -= 1;
-    else running.isUp = true;
-    // An idle thread is no reason for a process to stay.
+    switch (message.kind) {
+      case 'up':
+        running.isUp = true;
+        this.holdIfBusy(running);
+        return this.reports.threadUp({ thread: number, jobs: message.jobs, runners: message.runners });
+      case 'runner':
+        return this.reports.threadRunner({ ...message.runner, thread: number });
+      case 'ended':
+        running.calls -= 1;
+        this.holdIfBusy(running);
+        return this.reports.handlerEnded({ ...message.ended, thread: number });
+      case 'chunks':
+        return this.reports.handlerChunks({ ...message.chunks, thread: number });
+      case 'progress':
+        return this.reports.handlerProgress({ ...message.progress, thread: number });
+      case 'feed':
+        return this.reports.handlerFeed({ ...message.feed, thread: number });
+      default:
+        return message satisfies never;
+    }
+  }
+
+  /** An idle thread is no reason for a process to stay. */
+  private holdIfBusy(running: RunningThread): void {
     running.thread.hold(running.calls > 0);
-    if (message.kind === 'ended') this.reports.handlerEnded({ ...message.ended, thread: number });
-    else this.reports.threadUp({ thread: number, jobs: message.jobs });
   }
 
   private ended(thread: number, name: string, error: Error): void {

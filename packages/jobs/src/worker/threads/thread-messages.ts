@@ -1,4 +1,16 @@
-import type { HandlerAbort, HandlerCall, HandlerEnded, ThreadJob } from './handler-threads.js';
+import type {
+  HandlerAbort,
+  HandlerCall,
+  HandlerChunks,
+  HandlerEnded,
+  HandlerFed,
+  HandlerFeedState,
+  HandlerProgress,
+  HandlerWindow,
+  RunnerChange,
+  ThreadRunnerReport,
+  ThreadUp,
+} from './handler-threads.js';
 
 /** The data that a thread starts with. */
 export interface HandlerThreadData {
@@ -9,9 +21,16 @@ export interface HandlerThreadData {
 export type ToHandlerThread =
   | { readonly kind: 'call'; readonly call: HandlerCall }
   | { readonly kind: 'abort'; readonly abort: HandlerAbort }
+  | { readonly kind: 'window'; readonly window: HandlerWindow }
+  | { readonly kind: 'fed'; readonly fed: HandlerFed }
+  | { readonly kind: 'runner'; readonly change: RunnerChange }
   /** Nothing more comes: the thread ends with its last call. */
   | { readonly kind: 'close' };
 
 export type FromHandlerThread =
-  | { readonly kind: 'up'; readonly jobs: readonly ThreadJob[] }
+  | ({ readonly kind: 'up' } & Omit<ThreadUp, 'thread'>)
+  | { readonly kind: 'runner'; readonly runner: Omit<ThreadRunnerReport, 'thread'> }
+  | { readonly kind: 'chunks'; readonly chunks: Omit<HandlerChunks, 'thread'> }
+  | { readonly kind: 'progress'; readonly progress: Omit<HandlerProgress, 'thread'> }
+  | { readonly kind: 'feed'; readonly feed: Omit<HandlerFeedState, 'thread'> }
   | { readonly kind: 'ended'; readonly ended: Omit<HandlerEnded, 'thread'> };

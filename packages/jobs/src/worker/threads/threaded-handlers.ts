@@ -3,8 +3,21 @@ import type { AttemptEnd } from '../../protocol/worker-messages.js';
 import type { Attempt } from '../attempt/attempt.js';
 import { failed, noHandler, released } from '../attempt/attempt-end.js';
 import type { HandlerRunner } from '../handler-runner.js';
-import type { HandlerEnded, HandlerThreads, ThreadEnded, ThreadJob, ThreadUp } from './handler-threads.js';
+import type { RunnerPools } from '../runners/runner-pools.js';
+import type { RunnerInstance, RunnerPort } from '../runners/runner-port.js';
+import type {
+  HandlerChunks,
+  HandlerEnded,
+  HandlerFeedState,
+  HandlerProgress,
+  HandlerThreads,
+  ThreadEnded,
+  ThreadJob,
+  ThreadRunnerReport,
+  ThreadUp,
+} from './handler-threads.js';
 import { SuspectJobs } from './suspect-jobs.js';
+import { ThreadStream } from './thread-stream.js';
 
 export interface ThreadedHandlersSetup {
   readonly threads: HandlerThreads;
@@ -12,6 +25,7 @@ export interface ThreadedHandlersSetup {
   readonly graceMs: number;
   readonly timers: JobsTimers;
   readonly owner: ThreadedAttempts;
+  readonly pools: RunnerPools;
 }
 
 /** The owner of the attempts on threads. */
@@ -38,6 +52,10 @@ interface ThreadPlace {
   isShared: boolean;
   /** Their slots are free once a thread is up again. */
   lost: Attempt[];
+  /** Instances that are being loaded on it: nothing else begins there meanwhile. */
+  loading: number;
+  /** Instances on it, loaded or not. */
+  instances: number;
   /** Ends of its threads since a handler last ended there by itself. */
   failures: number;
 }
@@ -54,12 +72,13 @@ const RESTART_MS_MAX = 30_000;
  * ended after a grace and replaced. Other attempts on it are handed back uncounted. A thread that ended by
  * itself blames its only attempt; of several all are handed back, and run alone the next time (ADR 0419).
  */
-export class ThreadedHandlers implements HandlerRunner {
+export class ThreadedHandlers implements HandlerRunner, RunnerPort {
   execs: readonly string[] | undefined = undefined;
   private readonly setup: ThreadedHandlersSetup;
   private readonly places: ThreadPlace[] = [];
   private readonly jobs = new Map<string, ThreadJob>();
   private readonly calls = new Map<Attempt, Call>();
+  private readonly streams = new Map<Attempt, ThreadStream>();
   private readonly suspects = new SuspectJobs();
   private lastCall = 0;
 
@@ -72,6 +91,8 @@ export class ThreadedHandlers implements HandlerRunner {
         calls: new Map(),
         isShared: false,
         lost: [],
+        loading: 0,
+        instances: 0,
         failures: 0,
       });
     }
@@ -86,7 +107,42 @@ export class ThreadedHandlers implements HandlerRunner {
   }
 
   hasRoom(attempt: Attempt): boolean {
-    return !this.jobs.has(attempt.exec) || this.placeFor(attempt) !== undefined;
+    if (!this.jobs.has(attempt.exec)) return true;
+    if (this.setup.pools.nameOf(attempt) !== undefined) return this.setup.pools.isReady(attempt);
+    return this.placeFor(attempt) !== undefined;
+  }
+
+  placeToLoad(): number | undefined {
+    return this.emptyPlace()?.number;
+  }
+
+  isFree(number: number): boolean {
+    return isEmpty(this.place(number));
+  }
+
+  load(instance: RunnerInstance): void {
+    const place = this.place(instance.place);
+    place.loading += 1;
+    place.instances += 1;
+    this.setup.threads.changeRunner(instance.place, { kind: 'load', instance: dataOf(instance) });
+  }
+
+  check(instance: RunnerInstance): void {
+    this.setup.threads.changeRunner(instance.place, { kind: 'check', instance: dataOf(instance) });
+  }
+
+  unload(instance: RunnerInstance): void {
+    this.setup.threads.changeRunner(instance.place, { kind: 'unload', instance: dataOf(instance) });
+  }
+
+  threadRunner({ thread, report }: ThreadRunnerReport): void {
+    const place = this.place(thread);
+    const { kind, failure } = report;
+    if (kind === 'loaded') place.loading -= 1;
+    if (kind === 'unloaded' || (kind === 'loaded' && failure !== undefined)) place.instances -= 1;
+    this.setup.pools.reported(report);
+    this.setup.pools.grow();
+    this.setup.owner.roomMade();
   }
 
   run(attempt: Attempt, tag: string): boolean {
@@ -95,18 +151,18 @@ export class ThreadedHandlers implements HandlerRunner {
       owner.ended(attempt, noHandler(attempt));
       return false;
     }
-    if (attempt.stream !== undefined) {
-      const message = 'a handler on a thread does not stream; run it on a worker without threads';
-      owner.ended(attempt, failed(attempt, 'final', { name: 'NotStreaming', message }));
-      return false;
-    }
-    const place = this.placeFor(attempt) as ThreadPlace; // the caller has looked for room
+    const instance = this.setup.pools.take(attempt);
+    // The caller has looked for room.
+    const place =
+      instance === undefined ? (this.placeFor(attempt) as ThreadPlace) : this.place(instance.place);
     this.lastCall += 1;
     const id = this.lastCall;
     place.isShared = this.mayShare(attempt);
     place.calls.set(id, attempt);
     this.calls.set(attempt, { place, id });
-    threads.call(place.number, { id, tag, assignment: attempt.takeAssignment() });
+    const assignment = attempt.takeAssignment();
+    threads.call(place.number, { id, tag, assignment, instance: instance?.id });
+    this.follow(attempt, place.number, id);
     return true;
   }
 
@@ -122,15 +178,17 @@ export class ThreadedHandlers implements HandlerRunner {
     });
   }
 
-  threadUp({ thread, jobs }: ThreadUp): void {
+  threadUp({ thread, jobs, runners }: ThreadUp): void {
     const place = this.place(thread);
     place.stage = 'up';
-    const { owner } = this.setup;
+    const { owner, pools } = this.setup;
     if (this.execs === undefined) {
       for (const job of jobs) this.jobs.set(job.exec, job);
       this.execs = jobs.map(({ group, exec }) => `${group}/${exec}`);
+      pools.use(this, runners);
       owner.jobsKnown();
     }
+    pools.grow();
     for (const attempt of place.lost.splice(0)) owner.slotFreed(attempt);
     owner.roomMade();
   }
@@ -143,7 +201,44 @@ export class ThreadedHandlers implements HandlerRunner {
     place.failures = 0;
     this.calls.delete(attempt);
     this.suspects.delete(attempt.job);
-    this.setup.owner.ended(attempt, end);
+    const stream = this.streams.get(attempt);
+    if (stream === undefined) this.setup.owner.ended(attempt, end);
+    else stream.finish(end);
+    this.setup.pools.grow();
+    this.setup.owner.roomMade();
+  }
+
+  handlerChunks(chunks: HandlerChunks): void {
+    const attempt = this.attemptOf(chunks);
+    if (attempt !== undefined) this.streams.get(attempt)?.take(chunks);
+  }
+
+  handlerProgress({ progress, ...call }: HandlerProgress): void {
+    this.attemptOf(call)?.mergeProgress(progress);
+  }
+
+  handlerFeed({ request, ...call }: HandlerFeedState): void {
+    this.attemptOf(call)?.feed?.follow(request);
+  }
+
+  private attemptOf({ thread, id }: { readonly thread: number; readonly id: number }): Attempt | undefined {
+    return this.place(thread).calls.get(id);
+  }
+
+  /** Chunks and items of its feed pass this worker. */
+  private follow(attempt: Attempt, thread: number, id: number): void {
+    const { threads, owner } = this.setup;
+    const { stream, feed } = attempt;
+    if (feed !== undefined) feed.forward = (fed) => threads.feed(thread, { id, fed });
+    if (stream === undefined) return;
+    const followed = new ThreadStream(attempt, stream, id, {
+      open: (window) => threads.openWindow(thread, window),
+      ended: (end) => {
+        this.streams.delete(attempt);
+        owner.ended(attempt, end);
+      },
+    });
+    this.streams.set(attempt, followed);
   }
 
   threadEnded({ thread, failure }: ThreadEnded): void {
@@ -152,8 +247,13 @@ export class ThreadedHandlers implements HandlerRunner {
     const attempts = [...place.calls.values()];
     place.stage = 'starting';
     place.calls.clear();
+    place.loading = 0;
+    place.instances = 0;
+    this.setup.pools.lost(thread);
     for (const attempt of attempts) {
       this.calls.delete(attempt);
+      this.streams.delete(attempt);
+      if (attempt.stream !== undefined) attempt.stream.onChange = undefined;
       place.lost.push(attempt);
       if (attempt.isOver) continue;
       const isBlamed = !wasEnded && attempts.length === 1;
@@ -180,15 +280,24 @@ export class ThreadedHandlers implements HandlerRunner {
 
   /** An empty thread first; then the shared one with the fewest handlers. */
   private placeFor(attempt: Attempt): ThreadPlace | undefined {
+    const empty = this.emptyPlace();
+    if (empty !== undefined) return empty;
     const shares = this.mayShare(attempt);
     let best: ThreadPlace | undefined;
     for (const place of this.places) {
-      if (place.stage !== 'up') continue;
+      if (place.stage !== 'up' || place.loading > 0) continue;
       const { size } = place.calls;
-      if (size === 0) return place;
-      if (!shares || !place.isShared || hasOver(place)) continue;
+      if (!shares || size === 0 || !place.isShared || hasOver(place)) continue;
       if (best === undefined || size < best.calls.size) best = place;
     }
+    return best;
+  }
+
+  /** One without instances first: attempts that need these have no other thread. */
+  private emptyPlace(): ThreadPlace | undefined {
+    let best: ThreadPlace | undefined;
+    for (const place of this.places)
+      if (isEmpty(place) && (best === undefined || place.instances < best.instances)) best = place;
     return best;
   }
 
@@ -205,4 +314,13 @@ export class ThreadedHandlers implements HandlerRunner {
 function hasOver({ calls }: ThreadPlace): boolean {
   for (const attempt of calls.values()) if (attempt.isOver) return true;
   return false;
+}
+
+function isEmpty({ stage, calls, loading }: ThreadPlace): boolean {
+  return stage === 'up' && calls.size === 0 && loading === 0;
+}
+
+/** Its fields alone: an instance of a pool has timers. */
+function dataOf({ id, runner, place }: RunnerInstance): RunnerInstance {
+  return { id, runner, place };
 }

@@ -1,25 +1,27 @@
 // The rules of docs/ledger-format.md: records and chunks of a later version, read by this one.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { HAS_FIELDS, type OptionalField, writeOptionalFields } from '#src/bytes/optional-fields.js';
+import { HAS_FIELDS, writeOptionalFields } from '#src/bytes/optional-fields.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { beginRecord, endRecord } from '#src/ledger/codec/record-frame.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { assertLedgerReadable, LEDGER_FORMAT, type LedgerFormat } from '#src/ledger/ledger-format.js';
 import type { EnqueueRecord, LedgerRecord } from '#src/ledger/ledger-record.js';
+import {
+  bytesOf,
+  chunkWithLaterFields,
+  itemWithLaterFields,
+  LATER_FIELDS,
+  LATER_OPTIONAL,
+  LATER_REQUIRED,
+  laterChunk,
+  laterRecord,
+  withLaterFields,
+} from '../later-version.js';
 import { firstRecords, policyOf } from '../random-records.js';
 
 const evolution = suite('evolution of records');
-
-/** Kinds of a later version. */
-const LATER_REQUIRED = 63;
-const LATER_OPTIONAL = 122;
-const LATER_FIELDS: readonly OptionalField[] = [
-  { number: 99, bytes: Buffer.from('later') },
-  { number: 300, bytes: Buffer.alloc(200, 7) },
-];
 
 const enqueue: EnqueueRecord = {
   type: 'enqueue',
@@ -35,24 +37,10 @@ const enqueue: EnqueueRecord = {
 };
 const tick: LedgerRecord = { type: 'tick', at: 6 };
 
-function bytesOf(write: (out: ByteWriter) => void): Buffer {
-  const out = new ByteWriter(16);
-  write(out);
-  return out.take();
-}
-
 function decoded(bytes: Uint8Array): LedgerRecord[] {
   const records: LedgerRecord[] = [];
   decodeRecords(bytes, (record) => records.push(record));
   return records;
-}
-
-/** A record of a later version: the head as this version writes it, and any content. */
-function laterRecord(out: ByteWriter, kind: number, fields?: readonly OptionalField[]): void {
-  const start = beginRecord(out, kind, 5.5, fields);
-  out.text('content of a later version');
-  out.payload(Buffer.alloc(300, 1));
-  endRecord(out, start);
 }
 
 const isVersionError = (error: { code?: string }): boolean => error.code === 'ERR_LEDGER_VERSION';
@@ -113,13 +101,7 @@ evolution('every kind of record may have optional fields', () => {
     tick,
   ];
   for (const record of records) {
-    const plain = bytesOf((out) => encodeRecord(record, out));
-    const extended = bytesOf((out) => {
-      out.byte((plain[0] as number) | HAS_FIELDS);
-      out.double(record.at);
-      writeOptionalFields(out, LATER_FIELDS);
-      for (const byte of plain.subarray(9)) out.byte(byte);
-    });
+    const extended = withLaterFields(bytesOf((out) => encodeRecord(record, out)));
     assert.equal(decoded(extended), [record], record.type);
   }
 });
@@ -172,28 +154,17 @@ function restored(chunks: readonly Uint8Array[]): Ledger {
 evolution('unknown optional chunks and fields of a snapshot are skipped', () => {
   const ledger = ledgerOf([...firstRecords(), enqueue, { ...enqueue, job: 2, seq: 2, key: '', dueAt: 0 }]);
   const own = [...encodeSnapshot(ledger)];
-  const later = bytesOf((out) => {
-    out.byte(LATER_OPTIONAL);
-    out.text('a table of a later version');
-  });
-  const fields = bytesOf((out) => writeOptionalFields(out, LATER_FIELDS));
-  const chunks = own.flatMap((chunk) => [withFields(chunk, fields), later]);
+  const chunks = own.flatMap((chunk) => [
+    // One producer and one key.
+    [2, 3].includes(chunk[0] ?? 0) ? itemWithLaterFields(chunk) : chunkWithLaterFields(chunk),
+    laterChunk(LATER_OPTIONAL),
+  ]);
+  assert.not.equal(chunks.length, own.length);
   assert.equal([...encodeSnapshot(restored(chunks))], own);
 });
 
-/** The chunk as a later version may write it: with optional fields in its head, its first item or its jobs. */
-function withFields(chunk: Uint8Array, fields: Uint8Array): Uint8Array {
-  const [kind = 0] = chunk;
-  const [HEAD, PRODUCERS, KEYS, JOBS] = [1, 2, 3, 4];
-  if (kind === HEAD) return Buffer.concat([chunk.subarray(0, -1), fields]);
-  if (kind === PRODUCERS || kind === KEYS)
-    return Buffer.concat([Buffer.of(kind | HAS_FIELDS), fields, chunk.subarray(1)]);
-  assert.is(kind, JOBS);
-  return Buffer.concat([Buffer.of(kind, (chunk[1] ?? 0) | HAS_FIELDS), fields, chunk.subarray(2)]);
-}
-
 evolution('an unknown required chunk of a snapshot is refused as of another version', () => {
-  assert.throws(() => loadChunk(new Ledger(), Buffer.of(LATER_REQUIRED, 1, 2, 3)), isVersionError);
+  assert.throws(() => loadChunk(new Ledger(), laterChunk(LATER_REQUIRED)), isVersionError);
 });
 
 evolution('a policy of a later version keeps its known fields', () => {

@@ -7,12 +7,19 @@ import * as assert from 'uvu/assert';
 import { connectClient, embedded, startLeader, startWorker } from '../../checked-processes.js';
 import { tempFolder } from '../../temp-folder.js';
 import {
+  badModel,
+  bulk,
   burn,
+  count,
+  crashing,
   double,
+  echo,
   exhaust,
   exit,
   fail,
   lastAbortOf,
+  model,
+  sentByBulk,
   shared,
   sharedExit,
   sharedSpin,
@@ -166,6 +173,125 @@ threads('of a shared thread that ended by itself only the culprit fails: it runs
   const failure = await failureOf(one.client.run(sharedExit, 30));
   assert.match(failure.message, /exit code 7/);
   assert.type(await innocent.result(), 'number');
+});
+
+threads(
+  'a handler on a thread streams: chunks in order, collected output, trailer and progress',
+  async () => {
+    await using one = await rig(1);
+    const job = await one.client.stream(count, 2_000);
+    const items: string[] = [];
+    let next = 0;
+    for await (const item of job.items()) {
+      if (item.kind === 'data' && item.offset === next && item.chunk === next) next += 1;
+      else if (item.kind === 'end') items.push(JSON.stringify(item.metadata));
+      else items.push(item.kind);
+    }
+    assert.equal([next, items], [2_000, ['{"counted":2000}']]);
+    assert.is((await job.result()).length, 2_000);
+    const progress = await job.progress();
+    assert.equal([progress?.share, progress?.note, progress?.lines[0]?.text], [1, 'counted', 'done']);
+    assert.equal(await one.client.run(count, 3), [0, 1, 2]);
+  },
+);
+
+threads(
+  'a reader that does not read stops the handler on its thread; it goes on with the reader',
+  async () => {
+    await using one = await rig(1, { slots: 4 });
+    const chunks = 2_000;
+    const job = await one.client.submit(bulk, chunks, { streaming: true, stream: { whenUnread: 'wait' } });
+    const reader = job.stream();
+    await reader.next();
+    let before = -1;
+    await until(async () => {
+      const now = await one.client.run(sentByBulk, null);
+      const isStill = now > 10 && now === before;
+      before = now;
+      return isStill;
+    });
+    // Less than a quarter of the 20 MB: windows of thread, worker, leader and reader.
+    assert.ok(before < chunks / 4, `${before} of ${chunks} chunks were given`);
+    let read = 1;
+    for await (const _ of reader) read += 1;
+    assert.is(read, chunks);
+    assert.is(await job.result(), chunks);
+  },
+);
+
+threads('a cancelled stream on a thread ends its generator, and the thread goes on', async () => {
+  await using one = await rig(1, { graceMs: 5_000 });
+  const before = await one.client.run(whereAmI, null);
+  const job = await one.client.stream(bulk, 1_000_000);
+  await job.cancel();
+  assert.is(await one.client.run(whereAmI, null), before);
+});
+
+threads('a handler on a thread is fed', async () => {
+  await using one = await rig(1);
+  const job = await one.client.submit(echo, null, { streaming: true });
+  const words = ['to', 'be', 'or', 'not'];
+  const read: string[] = [];
+  const reading = (async () => {
+    for await (const word of job) read.push(word);
+  })();
+  for (const word of words) await job.feed(word);
+  await job.endFeed();
+  await reading;
+  assert.equal(read, ['TO', 'BE', 'OR', 'NOT']);
+  assert.is(await job.result(), 'TOBEORNOT');
+});
+
+threads(
+  'a thread that ends in mid-stream is a reset, and the next attempt streams from its start',
+  async () => {
+    await using one = await rig(1);
+    const job = await one.client.submit(crashing, 6, { streaming: true });
+    const items: string[] = [];
+    for await (const item of job.items())
+      if (item.kind === 'data') items.push(`${item.attempt}.${item.chunk}`);
+      else if (item.kind !== 'end') items.push(item.kind);
+    const second = items.slice(items.indexOf('reset') + 1);
+    assert.equal(
+      second,
+      [0, 1, 2, 3, 4, 5].map((n) => `2.${n}`),
+    );
+    assert.is(await job.result(), 'attempt 2');
+  },
+);
+
+threads(
+  'a warm runner on threads is loaded once per instance, on threads of its own, and recycled',
+  async () => {
+    await using three = await rig(3);
+    const use = async () =>
+      (await three.app.overview()).workers[0]?.runners?.find(({ runner }) => runner === model.exec);
+    const names = await Promise.all(Array.from({ length: 8 }, () => three.client.run(model, 'slow')));
+    assert.is(new Set(names).size, 2);
+    assert.is(new Set(names.map((name) => name.split('/')[0])).size, 2);
+    // The third thread is free for other jobs meanwhile.
+    assert.is(await three.client.run(double, 2), 4);
+    await until(async () => (await use())?.idle === 2);
+    assert.equal([(await use())?.loads, (await use())?.runs], [2, 8]);
+    await failureOf(three.client.run(model, 'fail'));
+    await until(async () => (await use())?.recycled === 1);
+    for (let i = 0; i < 20; i += 1) await three.client.run(model, 'quick');
+    await until(async () => (await use())?.held === 0);
+    const { loads = 0, recycled = 0, idle = 0, runs } = (await use()) ?? {};
+    assert.equal([runs, loads], [29, recycled + idle]);
+    assert.ok(recycled >= 2, `${recycled} recycled`);
+  },
+);
+
+threads('an instance is gone with its thread, and its load is a failure of the attempt', async () => {
+  await using one = await rig(1);
+  const before = await one.client.run(model, 'quick');
+  assert.is(await one.client.run(model, 'quick'), before);
+  assert.match((await failureOf(one.client.run(model, 'exit'))).message, /exit code 5/);
+  assert.is.not(await one.client.run(model, 'quick'), before);
+  const failure = await failureOf(one.client.run(badModel, 'x'));
+  assert.equal([failure.code, failure.cause?.message], ['ERR_RUNNER_LOAD', 'no memory']);
+  assert.is(await one.client.run(double, 2), 4);
 });
 
 threads(

@@ -2,7 +2,7 @@
 
 import { threadId } from 'node:worker_threads';
 import { type AttemptContext, defineJob, handle, NonRetryableError } from '@troupe/jobs';
-import { aNumber, anything, aString } from '../../plain-schema.js';
+import { aNumber, anything, aString, schema } from '../../plain-schema.js';
 
 const retry = { attempts: 3, baseMs: 1, capMs: 5, jitter: 0 };
 const once = { ...retry, attempts: 1 };
@@ -102,3 +102,104 @@ export const handlers = [
 
 export const lastAbortOf = defineJob('threads.last-abort', { input: anything, output: aString, retry });
 export const readsLastAbort = handle(lastAbortOf, () => lastAbort);
+
+export const count = defineJob('threads.count', {
+  input: aNumber,
+  output: schema<number[]>('list', Array.isArray),
+  chunk: aNumber,
+  retry,
+});
+export const bulk = defineJob('threads.bulk', {
+  input: aNumber,
+  output: anything,
+  chunk: aString,
+  collect: false,
+  retry: once,
+});
+export const echo = defineJob('threads.echo', {
+  input: anything,
+  output: aString,
+  chunk: aString,
+  feed: aString,
+  retry,
+});
+export const crashing = defineJob('threads.crashing', {
+  input: aNumber,
+  output: aString,
+  chunk: aNumber,
+  collect: false,
+  retry,
+});
+export const sentByBulk = defineJob('threads.sent', { input: anything, output: aNumber, retry });
+
+/** Chunks that the last bulk has given. */
+let sent = 0;
+
+export const streaming = [
+  handle(count, async function* (to, { progress, log, trailer }) {
+    for (let i = 0; i < to; i += 1) yield i;
+    progress(1, 'counted');
+    log('done');
+    trailer({ counted: to });
+  }),
+  handle(
+    bulk,
+    async function* (chunks) {
+      for (sent = 0; sent < chunks; sent += 1) yield 'x'.repeat(10_000);
+      return sent;
+    },
+    { sharesThread: true },
+  ),
+  handle(sentByBulk, () => sent, { sharesThread: true }),
+  handle(echo, async function* (_, { feed }) {
+    for await (const item of feed) yield item.toUpperCase();
+  }),
+  handle(crashing, async function* (to, { attempt }) {
+    for (let i = 0; i < to; i += 1) {
+      yield i;
+      await delay(5);
+      if (attempt === 1 && i === 3) process.exit(9);
+    }
+    return `attempt ${attempt}`;
+  }),
+];
+
+export const model = defineJob('threads.model', {
+  input: aString,
+  output: aString,
+  chunk: aString,
+  useStatic: true,
+  retry: once,
+});
+export const badModel = defineJob('threads.bad-model', {
+  input: aString,
+  output: aString,
+  useStatic: true,
+  retry: once,
+});
+
+/** Loads on this thread. */
+let modelLoads = 0;
+
+export const warmHandlers = [
+  handle(model, {
+    pool: { size: 2, runsMax: 10 },
+    load: async () => {
+      await delay(20);
+      modelLoads += 1;
+      return { name: `${threadId}/${modelLoads}` };
+    },
+    async *run(text, { loaded }) {
+      yield loaded.name;
+      if (text === 'slow') await delay(100);
+      if (text === 'fail') throw new Error('damaged');
+      if (text === 'exit') process.exit(5);
+    },
+  }),
+  handle(badModel, {
+    load: () => {
+      throw new RangeError('no memory');
+    },
+    run: (text) => text,
+  }),
+];

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Attempt } from '#src/worker/attempt/attempt.js';
+import { RunnerPools } from '#src/worker/runners/runner-pools.js';
 import type { ThreadJob } from '#src/worker/threads/handler-threads.js';
 import { ThreadedHandlers } from '#src/worker/threads/threaded-handlers.js';
 import { ManualTime } from '../../manual-time.js';
@@ -22,12 +23,22 @@ class PlacementRig {
       start: (thread) => this.log.push(`start ${thread}`),
       call: (thread, { assignment }) => this.log.push(`call ${assignment.job} on ${thread}`),
       abort: (thread, { reason }) => this.log.push(`abort on ${thread}: ${reason}`),
+      openWindow: () => undefined,
+      changeRunner: () => undefined,
+      feed: () => undefined,
       end: (thread) => this.log.push(`end ${thread}`),
       close: () => this.log.push('close'),
     },
     count: 2,
     graceMs: 100,
     timers: this.time.host,
+    pools: new RunnerPools({
+      timers: this.time.host,
+      onReady: () => undefined,
+      onChange: () => undefined,
+      onLoadFailed: () => undefined,
+      onRetired: () => undefined,
+    }),
     owner: {
       jobsKnown: () => this.log.push('jobs known'),
       lost: (attempt, { outcome }) => {
@@ -47,7 +58,7 @@ class PlacementRig {
   }
 
   up(thread: number): void {
-    this.handlers.threadUp({ thread, jobs: JOBS });
+    this.handlers.threadUp({ thread, jobs: JOBS, runners: [] });
   }
 
   /** The attempt, or undefined if there is no room for it. */

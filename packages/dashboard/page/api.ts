@@ -1,0 +1,88 @@
+/** A refused request, as problem+json has it. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, detail: string) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export interface JobRow {
+  readonly id: string;
+  readonly exec: string;
+  readonly group: string;
+  readonly client: string;
+  readonly state: JobState;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly crashes: number;
+  readonly submittedAt: number;
+  readonly dueAt: number;
+  readonly endedAt: number;
+  readonly worker: string;
+  readonly reason: string;
+  readonly payloadBytes: number;
+  readonly failure?: { readonly name: string; readonly message: string; readonly stack?: string } | undefined;
+}
+
+export const JOB_STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+export interface WorkerRow {
+  readonly worker: string;
+  readonly liveness: string;
+  readonly running: number;
+  readonly overrun: number;
+  readonly slots: number;
+  readonly credit: number;
+  readonly cpu: number;
+  readonly lagMs: number;
+  readonly blockedMs: number;
+}
+
+export interface Overview {
+  readonly tag: string;
+  readonly lsn: number;
+  readonly counts: Readonly<Record<JobState, number>>;
+  readonly accepted: number;
+  readonly delayed: number;
+  readonly diskLow: boolean;
+  readonly refusing: readonly { readonly code: string; readonly problem: string }[];
+  readonly tables: Readonly<Record<string, { readonly used: number; readonly max: number }>>;
+  readonly log: {
+    readonly bytes: number;
+    readonly replayMs: number;
+    readonly cutBytes: number;
+    readonly failedSnapshots: number;
+  };
+  readonly workers: readonly WorkerRow[];
+}
+
+/** Of the session: sent with every change. */
+let csrf = '';
+
+export function useCsrf(token: string): void {
+  csrf = token;
+}
+
+export async function call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
+  const answer = await fetch(path, {
+    method,
+    headers: { 'x-csrf-token': csrf, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const value = answer.status === 204 ? undefined : ((await answer.json()) as unknown);
+  if (answer.ok || isJobEnd(answer.status, value)) return value as T;
+  const { title = '', detail = answer.statusText } = (value ?? {}) as { title?: string; detail?: string };
+  throw new ApiError(answer.status, title, detail);
+}
+
+/** The end of a job without an output is an answer too. */
+function isJobEnd(status: number, value: unknown): boolean {
+  return (
+    (status === 410 || status === 422) && typeof value === 'object' && value !== null && 'state' in value
+  );
+}

@@ -1,0 +1,69 @@
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call, useCsrf } from './api.js';
+import { type Live, useLive } from './live.js';
+import { type Route, useRoute } from './route.js';
+import { JobView } from './views/job.js';
+import { JobsView } from './views/jobs.js';
+import { OverviewView } from './views/overview.js';
+import { SignInView } from './views/sign-in.js';
+import { StorageView } from './views/storage.js';
+import { WorkersView } from './views/workers.js';
+
+const PAGES = [
+  ['', 'Overview'],
+  ['jobs', 'Jobs'],
+  ['workers', 'Workers'],
+  ['storage', 'Storage'],
+] as const;
+
+type SignIn = 'unknown' | 'needed' | 'done';
+
+function Page() {
+  const [signIn, setSignIn] = useState<SignIn>('unknown');
+  const route = useRoute();
+  const live = useLive(signIn === 'done');
+  useEffect(() => {
+    call<{ csrf?: string }>('GET', '/api/session').then(
+      ({ csrf = '' }) => {
+        useCsrf(csrf);
+        setSignIn('done');
+      },
+      () => setSignIn('needed'),
+    );
+  }, []);
+  if (signIn === 'unknown') return null;
+  if (signIn === 'needed') return <SignInView onSignedIn={() => setSignIn('done')} />;
+  const [current = ''] = route.path;
+  return (
+    <>
+      <header>
+        <strong>Troupe</strong>
+        <nav aria-label="Pages">
+          {PAGES.map(([path, name]) => (
+            <a key={path} href={`#/${path}`} aria-current={path === current ? 'page' : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <span class={`link-state ${live.isConnected ? '' : 'away'}`} role="status">
+          {live.isConnected ? 'live' : 'the leader is away, connecting …'}
+        </span>
+      </header>
+      <main>
+        <View route={route} live={live} />
+      </main>
+    </>
+  );
+}
+
+function View({ route, live }: { readonly route: Route; readonly live: Live }) {
+  const [page, id] = route.path;
+  if (page === 'jobs') return id === undefined ? <JobsView {...route} /> : <JobView id={id} />;
+  if (page === 'workers') return <WorkersView {...live} />;
+  if (page === 'storage') return <StorageView {...live} />;
+  return <OverviewView {...live} />;
+}
+
+const root = document.getElementById('page');
+if (root !== null) render(<Page />, root);

@@ -1,0 +1,140 @@
+// timeout: 120s, needs: chromium
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openBrowser, openPage } from './browser.js';
+import { GatewayRig } from './gateway-rig.js';
+
+const pages = suite('page of the dashboard');
+const TOKEN = 'a-long-enough-token';
+/** A folder for pictures of every page; without it none are made. */
+const pictures = process.env['TROUPE_PICTURES'];
+
+pages('the overview is live, and nothing is requested from elsewhere', async () => {
+  await using rig = await GatewayRig.start();
+  const browser = await openBrowser();
+  try {
+    const { page, problems } = await openPage(browser, rig.url);
+    await page.getByText('All is well').waitFor();
+    for (let n = 0; n < 3; n += 1) await rig.submit('later.job', n, '?runAfter=1h');
+    await page.locator('.card', { hasText: 'Queued' }).getByText('3', { exact: true }).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    assert.equal(problems, []);
+  } finally {
+    await browser.close();
+  }
+});
+
+pages('a dead letter is found, opened and queued again', async () => {
+  await using rig = await GatewayRig.start();
+  const id = await rig.submit('sample.fail', 1);
+  await rig.get(`/api/jobs/${id}/result?within=10s`);
+  const browser = await openBrowser();
+  try {
+    const { page, problems } = await openPage(browser, rig.url);
+    await page.getByRole('link', { name: 'Jobs' }).click();
+    await page.getByLabel('State').selectOption('dead');
+    await page.getByRole('link', { name: id }).click();
+    await page.getByText('it never works').first().waitFor();
+    assert.match(page.url(), new RegExp(`#/jobs/${id}$`));
+    await page.goBack();
+    await page.getByLabel(`choose ${id}`).check();
+    await page.getByRole('button', { name: 'Queue 1 again' }).click();
+    await rig.get(`/api/jobs/${id}/result?within=10s`);
+    const { failures } = (await (await rig.get(`/api/jobs/${id}`)).json()) as { failures: number };
+    assert.is(failures, 1, 'it failed again, with fresh counts');
+    assert.equal(problems, []);
+  } finally {
+    await browser.close();
+  }
+});
+
+pages('chunks of a job are shown as they come, and hostile text is text', async () => {
+  await using rig = await GatewayRig.start();
+  const id = await rig.submit('sample.count', 5, '?streaming=response');
+  const hostile = await rig.submit('sample.echo', '<img src=x onerror="document.title=1">');
+  const browser = await openBrowser();
+  try {
+    const { page, problems } = await openPage(browser, `${rig.url}/#/jobs/${id}`.replace('/#', '#'));
+    await page.getByRole('heading', { name: 'Stream' }).waitFor();
+    await page.getByText('5', { exact: false }).first().waitFor();
+    await page.goto(`${rig.url}/#/jobs/${hostile}`);
+    await page.getByText('onerror').waitFor();
+    assert.is(await page.title(), 'Troupe');
+    assert.equal(
+      problems.filter((problem) => !problem.startsWith('request to')),
+      [],
+    );
+  } finally {
+    await browser.close();
+  }
+});
+
+pages('a page asks for a token where tokens are needed', async () => {
+  await using rig = await GatewayRig.start({
+    tokens: [{ name: 'ann', token: TOKEN, roles: ['operate'] }],
+  });
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, rig.url);
+    await page.getByLabel('Token').fill('a-wrong-long-token');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('the token is not known').waitFor();
+    await page.getByLabel('Token').fill(TOKEN);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('All is well').waitFor();
+    await page.reload();
+    await page.getByText('All is well').waitFor();
+  } finally {
+    await browser.close();
+  }
+});
+
+pages('every page fits a telephone, in light and dark', async () => {
+  await using rig = await GatewayRig.start();
+  for (let n = 0; n < 3; n += 1) await rig.submit('later.job', n, '?runAfter=1h');
+  const id = await rig.submit('sample.count', 5, '?streaming=response');
+  await rig.get(`/api/jobs/${id}/result?within=10s`);
+  const browser = await openBrowser();
+  try {
+    if (pictures !== undefined) await mkdir(pictures, { recursive: true });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const [name, width] of [
+        ['wide', 1280],
+        ['phone', 390],
+      ] as const) {
+        const { page } = await openPage(browser, rig.url, { colorScheme, viewport: { width, height: 800 } });
+        for (const path of ['', 'jobs', `jobs/${id}`, 'workers', 'storage']) {
+          await page.goto(`${rig.url}/#/${path}`);
+          await page.locator('h1').waitFor();
+          await page.getByText('live', { exact: true }).waitFor();
+          assert.equal(await accessibilityFaults(page), [], `${path} in ${colorScheme}`);
+          const isWide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+          assert.not(isWide, `${path} at ${width} has a scroll bar`);
+          const file = `${path.split('/').join('-').replace(id, 'one') || 'overview'}-${colorScheme}-${name}.png`;
+          if (pictures !== undefined) await page.screenshot({ path: join(pictures, file) });
+        }
+        await page.close();
+      }
+    }
+  } finally {
+    await browser.close();
+  }
+});
+
+/** Serious faults that axe-core finds. Its source is evaluated: the page allows no foreign script. */
+async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const { axe: checker } = window as unknown as { axe: typeof import('axe-core') };
+    const { violations } = await checker.run();
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
+  });
+}
+
+pages.run();
