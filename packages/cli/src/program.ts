@@ -9,7 +9,8 @@ import { addDlq } from './commands/dlq.js';
 import { addJobCommands } from './commands/jobs.js';
 import { addKey } from './commands/key.js';
 import { addLeader } from './commands/leader.js';
-import { addRun, addSubmit } from './commands/submit.js';
+import { addFeed } from './commands/stream.js';
+import { addRun, addStream, addSubmit } from './commands/submit.js';
 import { addWal } from './commands/wal.js';
 import { addWorker } from './commands/worker.js';
 import { addWorkers } from './commands/workers.js';
@@ -61,6 +62,8 @@ function programOf(context: CommandContext, words: readonly string[]): Command {
   addWorker(program, context);
   addSubmit(program, context);
   addRun(program, context);
+  addStream(program, context);
+  addFeed(program, context);
   addJobCommands(program, context);
   addDlq(program, context);
   addWorkers(program, context);

@@ -116,6 +116,7 @@ export type {
   TellMethods,
 } from './ref/actor-ref.js';
 export type { ActorTimer, TimerMethods, TimerOptions } from './ref/timer-methods.js';
+export { MONITOR_WORDS, ThreadNotes } from './remote/notes/thread-monitor.js';
 export type {
   ActorAddress,
   RemoteAsk,
@@ -135,7 +136,7 @@ export type { KeyOf, PullOptions, Routing } from './routing/routing-option.js';
 export type { InvokeResult } from './run-queue/invoke-result.js';
 export type { RuntimeEvent, StopReason } from './runtime-event.js';
 export type { ShutdownOptions, ShutdownPhase, ShutdownTask, Unfinished } from './shutdown.js';
-export type { ActorSystem, StopOptions, SystemReport, SystemStats } from './system.js';
+export type { ActorSystem, InspectAllOptions, StopOptions, SystemReport, SystemStats } from './system.js';
 export { createSystem } from './system.js';
 export type { SystemOptions } from './system-options.js';
 export { diffTrees, type TreeChange } from './tree/diff-trees.js';

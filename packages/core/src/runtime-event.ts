@@ -53,6 +53,16 @@ export type RuntimeEvent =
       readonly senders: readonly string[];
       readonly ms: number;
     }
+  /**
+   * A thread has not looked for messages for `ms`: it is in this message, or in code outside of messages.
+   */
+  | {
+      readonly kind: 'blocked';
+      readonly thread: string;
+      readonly path: string | undefined;
+      readonly message: string | undefined;
+      readonly ms: number;
+    }
   /** A `ctx` was used after its incarnation had ended: `what` was refused. */
   | { readonly kind: 'stale-context'; readonly path: string; readonly what: string }
   /** The last of `turns` turns was this actor's; with one turn, it alone took so long. */
@@ -87,6 +97,7 @@ const KINDS: Readonly<Record<RuntimeEvent['kind'], true>> = {
   'long-turn': true,
   'queue-delay': true,
   stuck: true,
+  blocked: true,
   'system-stopping': true,
 };
 export const EVENT_KINDS: readonly string[] = Object.keys(KINDS);

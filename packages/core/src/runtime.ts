@@ -36,7 +36,10 @@ import type { Middleware } from './middleware/middleware.js';
 import { SendHooks } from './middleware/send-hooks.js';
 import { TurnHooks } from './middleware/turn-hooks.js';
 import { Asks } from './ref/asks.js';
+import { MonitoredDelivery } from './remote/notes/monitored-delivery.js';
+import { ThreadMonitor } from './remote/notes/thread-monitor.js';
 import { RemoteActors } from './remote/remote-actors.js';
+import type { SystemThreads } from './remote/threads.js';
 import { spawnPool } from './routing/pool.js';
 import { ReadyQueueCoordinator } from './run-queue/ready-queue-coordinator.js';
 import { ActorFailures } from './supervision/actor-failures.js';
@@ -100,6 +103,7 @@ export class Runtime implements RuntimeParts {
   readonly deathWatch = new DeathWatch();
   readonly guardian: ActorCell;
   readonly remote: RemoteActors | undefined;
+  readonly monitor: ThreadMonitor | undefined;
 
   constructor(
     host: Host,
@@ -117,7 +121,8 @@ export class Runtime implements RuntimeParts {
     this.backPressure = new BackPressure(this, settings.stuckAfterMs);
     this.ready = new ReadyQueueCoordinator(executor, this.backPressure, settings.queuedMax, this.recorder);
     this.log = new RuntimeLog(host, this.events, (slot) => messageHistoryOf(this.recorder, this.ready, slot));
-    this.delivery = new Delivery(this.ready, this.deadLetters, this.sendHooks, this.recorder);
+    this.monitor = this.monitorOf(settings.threads);
+    this.delivery = this.deliveryOf(this.monitor);
     this.childLists = new ChildLists((slot) => this.ready.slots.mailboxes[slot]);
     this.wheel = new TimerWheel(host, () => this.wheel.advance(host.now()));
     this.messageHooks = new MessageHooks(this);
@@ -133,7 +138,7 @@ export class Runtime implements RuntimeParts {
       new TurnHooks(this),
     );
     const warnings = settings.warn === undefined ? undefined : new SlowActorWarnings(this, settings.warn);
-    executor.attach(this.ready, this.invoker, () => this.wheel.holdProcess(), warnings);
+    executor.attach(this.ready, this.invoker, () => this.turnEnded(), warnings);
     const types = new ActorTypeCache(this, settings.middleware);
     this.spawner = new ActorSpawner(this, types, settings);
     const slot = this.ready.slots.reserve();
@@ -141,5 +146,23 @@ export class Runtime implements RuntimeParts {
     this.ready.slots.put(slot, this.guardian);
     this.remote =
       settings.threads === undefined ? undefined : new RemoteActors(this, settings.threads, settings);
+  }
+
+  /** The actors were served, and the event loop has its turn. */
+  private turnEnded(): void {
+    this.wheel.holdProcess();
+    this.remote?.looked();
+  }
+
+  private monitorOf(threads: SystemThreads | undefined): ThreadMonitor | undefined {
+    if (threads?.monitored === undefined) return undefined;
+    const { words, self } = threads.monitored;
+    return new ThreadMonitor(words, self, (number, type) => this.remote?.announceType(number, type));
+  }
+
+  private deliveryOf(monitor: ThreadMonitor | undefined): Delivery<ActorCell> {
+    const { ready, deadLetters, sendHooks, recorder } = this;
+    if (monitor === undefined) return new Delivery(ready, deadLetters, sendHooks, recorder);
+    return new MonitoredDelivery(ready, deadLetters, sendHooks, recorder, monitor);
   }
 }

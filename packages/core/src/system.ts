@@ -19,7 +19,7 @@ import { liveTreeText } from './inspect/live-tree-text.js';
 import { INSPECT } from './inspect-symbol.js';
 import { InstalledMiddleware, wrappedHost } from './middleware/install-middleware.js';
 import { nodeHost } from './node-host.js';
-import { callback, checkOption, checkOptionNames, oneOf } from './option-check.js';
+import { callback, checkOption, checkOptionNames, number, oneOf } from './option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
 import type { CellRef } from './ref/cell-ref.js';
 import { checkRefArgument } from './ref/check-ref-argument.js';
@@ -62,6 +62,15 @@ export interface StopOptions {
    */
   readonly withinMs?: number | undefined;
 }
+
+export interface InspectAllOptions extends InspectOptions {
+  /** The actor at the top. Default: the guardian. */
+  readonly under?: AnyRef | undefined;
+  /** How long it waits for other threads. Default 1,000. */
+  readonly withinMs?: number | undefined;
+}
+
+const INSPECT_WITHIN_MS = 1_000;
 
 /** A tree of actors on this thread, with its scheduler. */
 export interface ActorSystem extends AsyncDisposable {
@@ -115,6 +124,13 @@ export interface ActorSystem extends AsyncDisposable {
   inspect(options?: InspectOptions & { readonly under?: AnyRef }): ActorView;
   /** The same as text, one line per actor. */
   tree(options?: InspectOptions & { readonly under?: AnyRef }): string;
+  /**
+   * As `inspect`, with the actors of other threads in the place of their proxies. A thread that does not
+   * answer in time shows its proxies.
+   */
+  inspectAll(options?: InspectAllOptions): Promise<ActorView>;
+  /** The same as text. */
+  treeAll(options?: InspectAllOptions): Promise<string>;
   /** Runs in that phase of a shutdown, within its time; returns the function that takes it back. */
   onShutdown(phase: ShutdownPhase, name: string, run: ShutdownTask): () => void;
   /** Ends everything, phase by phase, within a time. The report names unfinished tasks and actors. */
@@ -273,7 +289,7 @@ class System implements ActorSystem {
       ready: ready.depth,
       queued: ready.queued + ready.inlineMessages + stashes.held + (remote?.keptBack ?? 0),
       handled: ready.handledTotal - (remote?.forwarded ?? 0),
-      deadLetters: deadLetters.total + (remote?.lost ?? 0),
+      deadLetters: deadLetters.total + (remote?.deadLetters ?? 0),
       timers: wheel.live,
       logsLost: this.runtime.log.logsLost,
     };
@@ -295,6 +311,19 @@ class System implements ActorSystem {
       under === undefined ? this.runtime.guardian : checkRefArgument('inspect.under', under),
       rest,
     );
+  }
+
+  async inspectAll(options: InspectAllOptions = {}): Promise<ActorView> {
+    checkOptionNames('inspectAll', options, ['levels', 'childrenMax', 'under', 'withinMs']);
+    const { withinMs = INSPECT_WITHIN_MS, under, ...rest } = options;
+    checkOption('inspectAll.withinMs', withinMs, number(1));
+    const view = this.inspect({ ...rest, ...(under === undefined ? {} : { under }) });
+    const { remote } = this.runtime;
+    return remote === undefined ? view : remote.inspection.complete(view, rest, withinMs);
+  }
+
+  async treeAll(options: InspectAllOptions = {}): Promise<string> {
+    return liveTreeText(await this.inspectAll(options));
   }
 
   tree(options: InspectOptions & { readonly under?: AnyRef } = {}): string {
@@ -404,7 +433,7 @@ class System implements ActorSystem {
       cause: this.cause,
       messageHistory: this.messageHistory,
       handled: ready.handledTotal - (remote?.forwarded ?? 0),
-      deadLetters: deadLetters.total + (remote?.lost ?? 0),
+      deadLetters: deadLetters.total + (remote?.deadLetters ?? 0),
       unfinished: this.ending.unfinished,
     };
   }

@@ -19,6 +19,7 @@ export type { TaskOptions } from './pool/task-options.js';
 export { type PostResult, ThreadPoolExecutor } from './pool/thread-pool-executor.js';
 export {
   NotCloneableError,
+  ThreadBlockedError,
   ThreadDefinitionError,
   ThreadEndedError,
   ThreadMemoryError,

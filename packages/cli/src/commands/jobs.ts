@@ -7,12 +7,14 @@ import { untypedJob } from '../input/untyped-job.js';
 import { jobLines, shownJob } from '../output/job-text.js';
 import { textTable } from '../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../subcommand.js';
+import { printStream } from './stream.js';
 
 type Flags = RequestFlags;
 
 const STATES: readonly JobView['state'][] = ['queued', 'running', 'dead', 'done', 'cancelled'];
 /** A stand-in definition: an existing job is found by its id alone. */
 const ANY_JOB = untypedJob('some.job');
+const ANY_STREAM = untypedJob('some.job', { isStream: true });
 
 export function addJobCommands(program: Command, context: CommandContext): void {
   withRequestOptions(
@@ -28,8 +30,10 @@ export function addJobCommands(program: Command, context: CommandContext): void 
       'give up waiting after so long; the job goes on',
       duration(1, TIMER_MS_MAX),
     )
-    .action((id: string, flags: Flags & { resultWithin?: number }) =>
+    .option('--stream', 'print the chunks as they come instead of the output')
+    .action((id: string, flags: Flags & { resultWithin?: number; stream?: boolean }) =>
       withWaitingClient(context, flags, async (client, deadline) => {
+        if (flags.stream === true) return printStream(context, flags, client.open(ANY_STREAM, id));
         const output = await client.open(ANY_JOB, id).result(deadline.left(flags.resultWithin));
         printResult(context, flags, { id, output }, [JSON.stringify(output)]);
       }),

@@ -21,12 +21,15 @@ import { escapeControlCharacters } from '../output/escape-control-characters.js'
 import { OrderedReceipts } from '../output/ordered-receipts.js';
 import { ProgressBar } from '../output/progress-bar.js';
 import { type CommandContext, printResult, subcommand } from '../subcommand.js';
+import { printStream } from './stream.js';
 
 interface Flags extends RequestFlags, JobFlags, PayloadFlags {
   readonly idempotencyKey?: string;
   readonly delay?: number;
   readonly lines?: boolean;
   readonly resultWithin?: number;
+  readonly stream?: boolean;
+  readonly fed?: boolean;
 }
 
 function withSubmitOptions(command: Command): Command {
@@ -68,9 +71,47 @@ export function addRun(program: Command, context: CommandContext): void {
       'give up waiting after so long; the job goes on',
       duration(1, TIMER_MS_MAX),
     )
+    .option('--stream', 'print the chunks as they come instead of the output')
+    .option('--fed', 'with --stream: the job is fed by troupe feed')
     .action((exec: string, payload: string | undefined, flags: Flags) =>
-      runOne(context, exec, payload, flags),
+      flags.stream === true
+        ? streamOne(context, exec, payload, flags)
+        : runOne(context, exec, payload, flags),
     );
+}
+
+export function addStream(program: Command, context: CommandContext): void {
+  withSubmitOptions(
+    subcommand(
+      program,
+      'stream <exec> [payload]',
+      'submit a job and print its chunks as they come',
+      "troupe stream llm.complete 'once upon a time' --text",
+    ),
+  )
+    .option('--fed', 'the job is fed by troupe feed, with the id on standard error')
+    .action((exec: string, payload: string | undefined, flags: Flags) =>
+      streamOne(context, exec, payload, flags),
+    );
+}
+
+/** The id goes to standard error: a reader of the chunks needs it to feed or cancel the job. */
+async function streamOne(
+  context: CommandContext,
+  exec: string,
+  argument: string | undefined,
+  flags: Flags,
+): Promise<void> {
+  const streamed = { ...flags, stream: true };
+  await withSubmitted(context, exec, argument, streamed, async (handle, _deadline, client) => {
+    const notice = noWorkerNotice(context, exec, client, handle);
+    if (flags.json !== true) context.terminal.err(`troupe: job ${handle.id}`);
+    try {
+      await printStream(context, flags, handle);
+    } finally {
+      clearTimeout(notice);
+    }
+  });
 }
 
 async function submitOne(
@@ -162,8 +203,9 @@ interface Prepared {
  * that a bad payload is reported first.
  */
 async function prepared(exec: string, argument: string | undefined, flags: Flags): Promise<Prepared> {
-  const job = untypedJob(exec, flags);
-  const options = optionsOf(flags);
+  const { stream: isStream = false, fed: isFed = false } = flags;
+  const job = untypedJob(exec, { ...flags, isStream, isFed: isStream && isFed });
+  const options = { ...optionsOf(flags), ...(isStream ? { streaming: 'response' as const } : {}) };
   const file = await largeFile(argument, flags);
   if (file === undefined) {
     const payload = await readPayload(argument, flags);

@@ -14,6 +14,10 @@ export interface JobFlags {
   readonly runWithin?: number;
   readonly lease?: number;
   readonly keep?: number;
+  /** Its chunks are read. */
+  readonly isStream?: boolean;
+  /** Clients may feed it. */
+  readonly isFed?: boolean;
 }
 
 export function withJobOptions(command: Command): Command {
@@ -34,6 +38,8 @@ export function untypedJob(exec: string, flags: JobFlags = {}): JobDefinition {
   return defineJob(exec, {
     input: ANY,
     output: ANY,
+    ...(flags.isStream === true ? { chunk: ANY } : {}),
+    ...(flags.isFed === true ? { feed: ANY } : {}),
     ...(group === undefined ? {} : { group }),
     ...(attempts === undefined ? {} : { retry: { attempts } }),
     ...(runWithin === undefined ? {} : { limits: { runMs: runWithin } }),

@@ -6,6 +6,8 @@ import { ExitCode } from '../exit-code.js';
 export interface Terminal {
   out(line: string): void;
   err(line: string): void;
+  /** A part of a line, as it comes. Absent: parts are lines. */
+  write?(text: string): void;
   /** err is a terminal: progress may be drawn there. */
   readonly isInteractive: boolean;
   /** out is a terminal too: a progress bar would stand between its lines. */
@@ -17,6 +19,7 @@ export interface Terminal {
 export function processTerminal(): Terminal {
   return {
     out: (line) => void process.stdout.write(`${line}\n`),
+    write: (text) => void process.stdout.write(text),
     err: (line) => void process.stderr.write(`${line}\n`),
     isInteractive: process.stderr.isTTY === true,
     showsResults: process.stdout.isTTY === true,

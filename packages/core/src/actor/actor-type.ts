@@ -27,6 +27,8 @@ function hardCapacityOf(overflow: OverflowPolicy, capacity: number): number {
 /** A definition in one system (and, with phases, in one phase): everything that its actors share. */
 export class ActorType implements MailboxSettings {
   readonly handlers: readonly Handler[];
+  /** Its number for other threads. */
+  readonly monitored: number;
   readonly delivery: Delivery<ActorCell>;
   readonly capacity: number;
   readonly hardCapacity: number;
@@ -73,7 +75,9 @@ export class ActorType implements MailboxSettings {
     this.hasPhaseHooks = Object.values(spec.phases ?? {}).some(
       ({ enter, exit }) => enter !== undefined || exit !== undefined,
     );
-    this.handlers = names.map((name) => this.handlerFor(name));
+    const { monitor } = runtime;
+    this.monitored = monitor?.addType({ name: definition.name, handlers: names }) ?? 0;
+    this.handlers = names.map((name, handler) => this.handlerFor(name, handler));
     this.capacity = spec.mailbox?.capacity ?? CAPACITY_DEFAULT;
     this.overflow = spec.mailbox?.overflow ?? 'mute-sender';
     this.hardCapacity = hardCapacityOf(this.overflow, this.capacity);
@@ -115,12 +119,13 @@ export class ActorType implements MailboxSettings {
     return first === undefined ? this : (this.inPhase(first) as ActorType);
   }
 
-  private handlerFor(name: string): Handler {
+  private handlerFor(name: string, handler: number): Handler {
+    const { missingPhaseHandlers, monitor } = this.runtime;
     const hasPhase = this.phase !== undefined && !PHASE_HOOKS.includes(name);
     const inPhase = hasPhase ? this.spec.phases?.[this.phase]?.[name] : undefined;
-    return (inPhase ??
-      this.spec.handlers[name] ??
-      this.runtime.missingPhaseHandlers.handlerFor(name)) as Handler;
+    const run = (inPhase ?? this.spec.handlers[name]) as Handler | undefined;
+    if (run === undefined) return missingPhaseHandlers.handlerFor(name);
+    return monitor === undefined ? run : monitor.watched(this.monitored, handler, run);
   }
 }
 

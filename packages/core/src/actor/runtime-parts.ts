@@ -25,6 +25,7 @@ import type { MessageHooks } from '../middleware/message-hooks.js';
 import type { SendHooks } from '../middleware/send-hooks.js';
 import type { Asks } from '../ref/asks.js';
 import type { CellRef } from '../ref/cell-ref.js';
+import type { ThreadMonitor } from '../remote/notes/thread-monitor.js';
 import type { PoolOptions } from '../routing/pool.js';
 import type { PoolRef } from '../routing/router-ref.js';
 import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
@@ -89,6 +90,8 @@ export interface ActorTree {
   readonly subtrees: SubtreeStarter;
   /** Undefined for a system of one thread. */
   readonly remote: RemotePlaces | undefined;
+  /** Undefined for a thread that no other watches. */
+  readonly monitor: ThreadMonitor | undefined;
 }
 
 /** Actors on other threads, as the spawner and the cells use them. */

@@ -15,6 +15,7 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
     | 'executor'
     | 'failures'
     | 'invoker'
+    | 'monitor'
     | 'parking'
     | 'ready'
     | 'signals'
@@ -91,6 +92,7 @@ export class HandlerResults implements HandlerResultReceiver<ActorCell> {
   putBack(cell: ActorCell, handler: number, payload: unknown): void {
     this.runtime.stashes.takeOutLatest(cell);
     cell.ownQueue().unshift(handler, payload);
+    this.runtime.monitor?.accepted();
     this.runtime.ready.queued += 1;
   }
 

@@ -10,7 +10,7 @@ type Hook = (ctx: ActorCell, ...rest: unknown[]) => unknown;
 export class LifecycleHooks {
   /** User code of a hook is on the stack, so no message is being handled. */
   isRunning = false;
-  private readonly runtime: Parts<'log' | 'executor' | 'parking'>;
+  private readonly runtime: Parts<'log' | 'executor' | 'monitor' | 'parking'>;
 
   constructor(runtime: LifecycleHooks['runtime']) {
     this.runtime = runtime;
@@ -32,6 +32,7 @@ export class LifecycleHooks {
   ): void {
     const call = new UnsettledHandler(what, -1, undefined, this.runtime.executor.coarseNow, then);
     if (hook !== undefined) {
+      this.runtime.monitor?.hookBegun(cell, what);
       try {
         const result = this.outsideMessage(() => hook(cell, ...rest)) as PromiseLike<unknown> | undefined;
         if (typeof result === 'object' && result !== null && typeof result.then === 'function') {

@@ -62,7 +62,8 @@ export class Delivery<M extends Mailbox = Mailbox> {
 
   /** Never throws, never waits; a message that cannot be accepted becomes a dead letter. */
   tell(mailbox: M, handler: number, payload: unknown): void {
-    if (mailbox.status === IDLE) this.wakeWith(mailbox, handler, payload);
+    // A mailbox between two of its turns may be idle and not empty: an inline message would overtake.
+    if (mailbox.status === IDLE && mailbox.queue.length === 0) this.wakeWith(mailbox, handler, payload);
     else this.post(mailbox, handler, payload);
   }
 

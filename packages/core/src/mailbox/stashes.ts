@@ -25,7 +25,7 @@ export class Stashes {
   private latest: { readonly cell: ActorCell; readonly message: Stashed } | undefined = undefined;
   /** An `unstash` waits until the latest message is known. */
   private isUnstashDue = false;
-  private readonly runtime: Parts<'deadLetters' | 'delivery' | 'hooks' | 'invoker' | 'ready'>;
+  private readonly runtime: Parts<'deadLetters' | 'delivery' | 'hooks' | 'invoker' | 'monitor' | 'ready'>;
 
   constructor(runtime: Stashes['runtime']) {
     this.runtime = runtime;
@@ -41,6 +41,7 @@ export class Stashes {
     if (this.runtime.delivery.sender !== cell || (!isKnown && (hooks.isRunning || cell.isOnSlowPath)))
       throw new MisuseError(`${cell.path}: stash: only while a message is handled, before any await`);
     const message = this.put(cell, invoker.currentHandler, invoker.currentPayload);
+    this.runtime.monitor?.accepted();
     this.latest = { cell, message };
     if (isKnown) {
       invoker.stashed = true;

@@ -26,6 +26,7 @@ export class MessageHooks {
     | 'failures'
     | 'host'
     | 'invoker'
+    | 'monitor'
     | 'results'
     | 'parking'
     | 'ready'
@@ -147,6 +148,7 @@ export class MessageHooks {
     const run = handlers[handlerOf(slot)] as Run;
     const startedAt = isTimed ? runtime.host.now() : Number.NaN;
     this.begin(slot, taken, envelope);
+    if (entered?.limit !== undefined) runtime.monitor?.limited(limitOf(entered));
     let result: unknown;
     let promise: PromiseLike<unknown> | undefined;
     try {
@@ -160,6 +162,8 @@ export class MessageHooks {
       const hookContext = entered ?? this.failureHookContextOf(cell, slot, taken);
       this.failed(cell, hookContext, error, this.timeSince(startedAt));
       return;
+    } finally {
+      if (entered?.limit !== undefined) runtime.monitor?.limited(0);
     }
     if (runtime.unreturned.count !== 0) runtime.unreturned.returned(result);
     const isStashed = this.runtime.invoker.endMessage();

@@ -1,10 +1,11 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
+import type { Delivery } from '../mailbox/delivery.js';
 import { type Cancellable, Cancellation } from '../message/cancellation.js';
 import { Envelope, type EnvelopeOwner, enveloped } from '../message/envelope.js';
 import { LaterReply } from '../message/later-reply.js';
 import { RouterBase } from '../routing/router-class.js';
-import type { Route } from './route.js';
+import type { Route } from './proxy/route.js';
 import type { RemoteAsk, RemoteRef, Threads } from './threads.js';
 
 /** A longer chain is cut: a cycle through more threads than this ends by its deadline. */
@@ -53,7 +54,8 @@ class ForwardedAsk implements EnvelopeOwner, Cancellable {
 export class RemoteAsks {
   /** The result of a proxy's handler: the reply comes later. */
   readonly later: LaterReply<unknown>;
-  private readonly runtime: Parts<'asks' | 'delivery' | 'executor' | 'wheel'>;
+  private readonly runtime: Parts<'asks' | 'executor' | 'wheel'>;
+  private readonly arrivals: Delivery<ActorCell>;
   private readonly threads: Threads;
   private readonly refs: {
     refOf(cell: ActorCell): RemoteRef;
@@ -64,9 +66,15 @@ export class RemoteAsks {
   private readonly answering = new Map<number, Map<number, Envelope>>();
   private last = 0;
 
-  constructor(runtime: RemoteAsks['runtime'], threads: Threads, refs: RemoteAsks['refs']) {
+  constructor(
+    runtime: RemoteAsks['runtime'],
+    threads: Threads,
+    arrivals: Delivery<ActorCell>,
+    refs: RemoteAsks['refs'],
+  ) {
     this.runtime = runtime;
     this.threads = threads;
+    this.arrivals = arrivals;
     this.refs = refs;
     this.later = new LaterReply(runtime.asks, undefined);
   }
@@ -149,7 +157,7 @@ export class RemoteAsks {
     };
     all.set(ask.number, envelope);
     this.runtime.wheel.arm(envelope, envelope.deadline);
-    this.runtime.delivery.tell(target, enveloped(handler), envelope);
+    this.arrivals.tell(target, enveloped(handler), envelope);
   }
 
   private askRouter(

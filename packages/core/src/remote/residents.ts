@@ -7,11 +7,11 @@ import type { SpawnOptionsWithArgs } from '../define/spawn-options.js';
 import { toError } from '../errors/thrown-value.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import type { FailureReport } from '../supervision/failure-report.js';
-import { idOf } from './route.js';
+import { endActor, idOf } from './proxy/route.js';
 import type { ActorAddress, RemoteAsk, RemoteRef, RemoteSignal, Threads } from './threads.js';
 
 /** A message or request for a resident whose definition is still being loaded, or that is not spawned yet. */
-type Early =
+export type Early =
   | { readonly from: number; readonly handler: number; readonly payload: unknown; readonly ask?: RemoteAsk }
   | { readonly from: number; readonly signal: RemoteSignal };
 
@@ -19,7 +19,7 @@ type Early =
 interface Place {
   readonly generation: number;
   cell: ActorCell | undefined;
-  early: Early[];
+  readonly early: Early[];
   /** Its proxy has ended: no resident will come. */
   isOver: boolean;
 }
@@ -54,6 +54,8 @@ export interface ResidentDelivery {
 
 /** Actors that run here and have their supervisor on another thread. */
 export class Residents {
+  /** Messages for residents that are not here yet. */
+  early = 0;
   private readonly runtime: Parts<'childLists' | 'executor' | 'guardian' | 'spawner' | 'suspensions'>;
   private readonly threads: Threads;
   private readonly messages: ResidentDelivery;
@@ -73,11 +75,20 @@ export class Residents {
     return place?.generation === generation ? place.cell?.ref.cell : undefined;
   }
 
+  /** All that have not ended. */
+  get living(): readonly ActorCell[] {
+    const cells = [...this.places.values()].flatMap((bySlot) => [...bySlot.values()]);
+    return cells.flatMap(({ cell }) =>
+      cell === undefined || cell.ref.cell.isTerminated ? [] : [cell.ref.cell],
+    );
+  }
+
   /** For one that is not here: kept when it will be, false when it has ended. */
   keepEarly(at: ActorAddress, early: Early): boolean {
     const place = this.placeOf(at);
     if (place === undefined || place.cell !== undefined || place.isOver) return false;
     place.early.push(early);
+    if (!('signal' in early)) this.early += 1;
     return true;
   }
 
@@ -137,9 +148,7 @@ export class Residents {
     const cell = this.runtime.spawner.spawn(this.runtime.guardian, definition, options, undefined, home);
     place.cell = cell;
     cell.ensureCold().onStopped.push((reason) => this.threads.signal(from, { kind: 'stopped', at, reason }));
-    const { early } = place;
-    place.early = [];
-    for (const one of early) {
+    for (const one of this.takeEarly(place)) {
       if ('signal' in one) this.messages.handle(one.from, one.signal);
       else this.messages.deliver(one.from, cell, one.handler, one.payload, one.ask);
     }
@@ -160,12 +169,32 @@ export class Residents {
     this.threads.signal(from, { kind: 'failed', at, error, message, unresumable, isFinal: false });
   }
 
-  resume(cell: ActorCell): void {
+  /** A request of the home of a resident, or of any thread to an actor that has its home here. */
+  handle(from: number, cell: ActorCell, signal: RemoteSignal): void {
+    switch (signal.kind) {
+      case 'resume':
+        return this.resume(cell);
+      case 'rest':
+        return this.rest(from, cell, signal.at, signal.error);
+      case 'replace':
+        return cell.putSignal({ kind: 'replace' });
+      case 'end':
+        return endActor(cell, signal.how);
+      case 'suspend':
+        return this.suspend(from, cell, signal.token, signal.reason);
+      case 'unsuspend':
+        return this.unsuspend(from, signal.token);
+      default:
+        return undefined;
+    }
+  }
+
+  private resume(cell: ActorCell): void {
     const report = cell.cold?.failure;
     if (report !== undefined) cell.putSignal({ kind: 'directive', directive: 'resume', report });
   }
 
-  rest(from: number, cell: ActorCell, at: ActorAddress, error: Error): void {
+  private rest(from: number, cell: ActorCell, at: ActorAddress, error: Error): void {
     const cold = cell.ensureCold();
     const report: FailureReport = cold.failure ?? {
       child: cell,
@@ -181,13 +210,13 @@ export class Residents {
     cell.putSignal({ kind: 'directive', directive: 'restart', report });
   }
 
-  suspend(from: number, cell: ActorCell, token: number, reason: string): void {
+  private suspend(from: number, cell: ActorCell, token: number, reason: string): void {
     const why = reason === 'operator' ? 'operator' : { user: reason };
     const suspension = this.runtime.suspensions.suspend(cell, why, { on: 'resume' }, true);
     this.suspended.set(`${from}:${token}`, suspension);
   }
 
-  unsuspend(from: number, token: number): void {
+  private unsuspend(from: number, token: number): void {
     const key = `${from}:${token}`;
     this.suspended.get(key)?.resume();
     this.suspended.delete(key);
@@ -199,12 +228,23 @@ export class Residents {
     if (place === undefined) return [];
     place.isOver = true;
     place.cell?.ref.cell.requestKill();
-    return place.early.splice(0);
+    return this.takeEarly(place);
   }
 
-  /** Their supervisors have ended with their thread. */
-  threadEnded(home: number): void {
-    for (const { cell } of this.places.get(home)?.values() ?? []) cell?.ref.cell.requestKill();
+  private takeEarly(place: Place): readonly Early[] {
+    const all = place.early.splice(0);
+    for (const early of all) if (!('signal' in early)) this.early -= 1;
+    return all;
+  }
+
+  /** Their supervisors have ended with their thread. Returns messages for residents that will not come. */
+  threadEnded(home: number): readonly { readonly at: ActorAddress; readonly early: readonly Early[] }[] {
+    const places = [...(this.places.get(home) ?? [])];
     this.places.delete(home);
+    return places.map(([slot, place]) => {
+      place.cell?.ref.cell.requestKill();
+      const { generation } = place;
+      return { at: { thread: home, slot, generation }, early: this.takeEarly(place) };
+    });
   }
 }

@@ -1,5 +1,6 @@
 import type { AnyDefinition } from '../define/actor-definition.js';
 import type { LayoutFields } from '../define/fixed-layout.js';
+import type { ActorView, InspectOptions } from '../inspect/actor-view.js';
 import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
 import type { AnyRef } from '../ref/actor-ref.js';
 import type { RuntimeEvent, StopReason } from '../runtime-event.js';
@@ -72,9 +73,19 @@ export type RemoteSignal =
   // Names, to all threads.
   | { readonly kind: 'named'; readonly path: string; readonly ref: RemoteRef }
   | { readonly kind: 'unnamed'; readonly path: string }
+  // To the main thread: a type of actors, by the number that the notes of the thread have.
+  | {
+      readonly kind: 'type';
+      readonly number: number;
+      readonly name: string;
+      readonly handlers: readonly string[];
+    }
   // Events: the main thread has listeners; an event of another thread.
   | { readonly kind: 'listen' }
   | { readonly kind: 'event'; readonly event: RuntimeEvent }
+  // An inspection of the residents of a thread, and its answer.
+  | { readonly kind: 'inspect'; readonly number: number; readonly options: InspectOptions }
+  | { readonly kind: 'inspected'; readonly number: number; readonly views: readonly ActorView[] }
   // Of an ask, to the thread that was asked.
   | { readonly kind: 'cancel'; readonly ask: number; readonly reason: unknown };
 
@@ -134,6 +145,8 @@ export interface Threads {
   /** A clone that can be unpacked more than once, on any thread. Throws when it cannot be cloned. */
   pack(value: unknown): unknown;
   unpack(packed: unknown): unknown;
+  /** The notes of another thread about itself. */
+  notesOf(thread: number): Int32Array;
   /** Imports the module of a definition and finds it there. */
   load(definition: RemoteDefinition): AnyDefinition | Promise<AnyDefinition>;
   close(): Promise<void> | undefined;
@@ -149,22 +162,37 @@ export interface ThreadReceiver {
   roomAgain(thread: number): void;
   /**
    * A thread has ended, and another takes its number and name. `unread`: messages of this thread that it had
-   * not read. `lost`: messages in its mailboxes; only the main thread is given the number.
+   * not read. `notes`: those of the thread about itself, where this thread is to count its messages.
    */
-  threadEnded(thread: number, error: Error, unread: readonly UnreadMessage[], lost: number): void;
-  /** Messages that wait in mailboxes of this thread. */
-  readonly waiting: number;
+  threadEnded(
+    thread: number,
+    error: Error,
+    unread: readonly UnreadMessage[],
+    notes: Int32Array | undefined,
+  ): void;
+  /** So many messages of this thread can be read by others from now on. */
+  published(messages: number): void;
+  /** This thread has looked for records. */
+  looked(): void;
+  /** The message that another thread has begun last; undefined where it has begun none. */
+  messageOn(thread: number): { readonly path: string; readonly message: string } | undefined;
+  /** Another thread has not looked for records for so long. */
+  blocked(thread: number, ms: number): void;
   /** Actors of this thread are ready to run. */
   readonly isBusy: boolean;
   isRef(value: object): boolean;
   exportRef(ref: AnyRef): RemoteRef;
   importRef(ref: RemoteRef): AnyRef;
+  /** Messages between two other threads that have both ended. */
+  lostBetween(messages: number): void;
   /** An error that belongs to no actor. */
   report(message: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
 /** The option `threads` of a system. */
 export interface SystemThreads {
+  /** Where this system is that of a thread that others watch: its number, and the memory of its notes. */
+  readonly monitored?: { readonly words: Int32Array; readonly self: number } | undefined;
   open(receiver: ThreadReceiver, settings: ThreadSettings): Threads;
 }
 

@@ -1,14 +1,15 @@
-import type {
-  ActorAddress,
-  AnyDefinition,
-  RemoteAsk,
-  RemoteDefinition,
-  RemoteRef,
-  RemoteSignal,
-  SystemThreads,
-  ThreadReceiver,
-  Threads,
-  UnreadMessage,
+import {
+  type ActorAddress,
+  type AnyDefinition,
+  MONITOR_WORDS,
+  type RemoteAsk,
+  type RemoteDefinition,
+  type RemoteRef,
+  type RemoteSignal,
+  type SystemThreads,
+  type ThreadReceiver,
+  type Threads,
+  type UnreadMessage,
 } from '@troupe/core';
 import { createTestSystem, ManualHost, SeededRandom, type TestSystem } from '@troupe/core/testing';
 
@@ -54,6 +55,7 @@ export class LinkedSystems {
   private readonly threads: Thread[] = [];
   private readonly channels = new Map<string, Record[]>();
   private readonly full = new Set<string>();
+  private readonly notes: Int32Array[] = [];
   private readonly random: SeededRandom;
   private readonly options: LinkOptions;
 
@@ -81,12 +83,27 @@ export class LinkedSystems {
     return open[0] === undefined ? false : this.read(open[0]);
   }
 
+  receiver(thread: number): ThreadReceiver {
+    return (this.threads[thread] as Thread).receiver;
+  }
+
+  stepTimes(times: number): void {
+    for (let left = times; left > 0 && this.step(); left -= 1);
+  }
+
+  /** Messages of a thread that another has not read. */
+  unreadBy(thread: number, from: number): number {
+    const records = this.channels.get(`${from}>${thread}`) ?? [];
+    return records.filter(({ kind }) => kind === 'tell' || kind === 'ask').length;
+  }
+
   async settle(): Promise<void> {
     for (;;) {
       while (this.step());
       await new Promise<void>((resolve) => setImmediate(resolve));
-      if (!this.host.runCallbacks() && !this.step()) return;
+      if (!this.host.runCallbacks() && !this.step()) break;
     }
+    for (const { receiver } of this.threads) receiver.looked();
   }
 
   async advance(ms: number): Promise<void> {
@@ -102,8 +119,6 @@ export class LinkedSystems {
 
   /** Ends a thread with everything on it, and starts another in its place. */
   kill(thread: number, error: Error): void {
-    const lost = this.threads[thread]?.receiver.waiting ?? 0;
-    this.threads[thread] = this.openThread(thread);
     for (let other = 0; other < this.worlds.length; other += 1) {
       if (other === thread) continue;
       const unread = (this.channels.get(`${other}>${thread}`) ?? []).flatMap((record): UnreadMessage[] => {
@@ -115,8 +130,10 @@ export class LinkedSystems {
       this.channels.delete(`${other}>${thread}`);
       this.channels.delete(`${thread}>${other}`);
       this.full.delete(`${other}>${thread}`);
-      (this.threads[other] as Thread).receiver.threadEnded(thread, error, unread, other === 0 ? lost : 0);
+      const notes = other === 0 ? this.notes[thread] : undefined;
+      (this.threads[other] as Thread).receiver.threadEnded(thread, error, unread, notes);
     }
+    this.threads[thread] = this.openThread(thread);
   }
 
   async close(): Promise<void> {
@@ -127,7 +144,10 @@ export class LinkedSystems {
 
   private openThread(self: number): Thread {
     let receiver: ThreadReceiver | undefined;
+    const words = new Int32Array(MONITOR_WORDS);
+    this.notes[self] = words;
     const threads: SystemThreads = {
+      monitored: self === 0 ? undefined : { words, self },
       open: (given) => {
         receiver = given;
         return this.portOf(self);
@@ -149,6 +169,12 @@ export class LinkedSystems {
       if (!hasRoom) this.full.add(key);
       return hasRoom;
     };
+    /** The message is noted as written after this, and can be read at once. */
+    const writeMessage = (thread: number, record: Record): boolean => {
+      const hasRoom = write(thread, record);
+      (this.threads[self] as Thread).receiver.published(1);
+      return hasRoom;
+    };
     const clone = (value: unknown): unknown => this.clone(self, value, '');
     const count = this.options.threads ?? 2;
     let next = 0;
@@ -164,14 +190,15 @@ export class LinkedSystems {
       },
       checkPlaceable: () => undefined,
       tell: (thread, at, handler, payload) =>
-        write(thread, { kind: 'tell', at, handler, payload: clone(payload) }),
+        writeMessage(thread, { kind: 'tell', at, handler, payload: clone(payload) }),
       ask: (thread, at, handler, payload, ask) =>
-        write(thread, { kind: 'ask', at, handler, payload: clone(payload), ask }),
+        writeMessage(thread, { kind: 'ask', at, handler, payload: clone(payload), ask }),
       reply: (thread, ask, value) => void write(thread, { kind: 'reply', ask, value: clone(value) }),
       refuse: (thread, ask, reason) => void write(thread, { kind: 'refuse', ask, reason }),
       signal: (thread, signal) => void write(thread, { kind: 'signal', signal }),
       pack: (value) => clone(value),
       unpack: (packed) => this.unclone(self, packed),
+      notesOf: (thread) => this.notes[thread] as Int32Array,
       load: (definition) => this.load(definition),
       close: () => undefined,
     };
@@ -197,6 +224,7 @@ export class LinkedSystems {
     } else if (record.kind === 'reply') receiver.replied(from, record.ask, unclone(record.value));
     else if (record.kind === 'refuse') receiver.refused(from, record.ask, record.reason);
     else receiver.signalled(from, record.signal);
+    receiver.looked();
     if (records.length === 0 && this.full.delete(key)) (this.threads[from] as Thread).receiver.roomAgain(to);
     return true;
   }

@@ -536,11 +536,7 @@ remote('a message that comes after its actor has failed to start is a dead lette
     sender.tell.send({ to: never, n: 2 });
     await systems.settle();
     assert.is(conserved(systems), 4);
-    const letters = systems.worlds.map((world) => world.system.stats().deadLetters);
-    assert.is(
-      letters.reduce((sum, count) => sum + count),
-      2,
-    );
+    assert.is(system.stats().deadLetters, 2, 'the main thread counts those of all threads');
   }),
 );
 
@@ -559,6 +555,32 @@ remote('messages in the mailboxes of a thread that ends are counted as dead lett
     systems.kill(1, new Error('gone'));
     assert.is(system.stats().deadLetters, before);
   }),
+);
+
+remote(
+  'inspectAll shows the actors of other threads with their children, and proxies where a thread is silent',
+  () =>
+    linked({ threads: 3, definitions: [Peer, Finder] }, async (systems) => {
+      const { system } = systems.main;
+      const finder = system.spawn(Finder, { on: 'thread-1', name: 'finder' });
+      await answer(systems, finder.ask.spawn('below'));
+      assert.equal(system.inspect().children[0]?.children, [], 'a proxy has no children here');
+      const view = await answer(systems, system.inspectAll());
+      const [shown] = view.children;
+      assert.equal([shown?.path, shown?.thread, shown?.handled], ['/finder', 'thread-1', 1]);
+      assert.equal(
+        shown?.children.map(({ path, actor }) => `${path} ${actor}`),
+        ['/finder/below peer'],
+      );
+      assert.match(
+        await answer(systems, system.treeAll({ under: finder })),
+        /finder on thread-1.*\n└─ below/,
+      );
+      const silent = system.inspectAll({ withinMs: 100 });
+      systems.kill(1, new Error('the thread has ended'));
+      await systems.advance(200);
+      assert.is((await silent).children[0]?.path, '/finder');
+    }),
 );
 
 remote('pools spread over threads by every router, and work is pulled across them', () =>
@@ -628,9 +650,10 @@ remote('order per pair, conservation and one end per watch, under 40 seeds', asy
 
 /** Messages handled, queued and dead on all threads together. */
 function conserved(systems: LinkedSystems): number {
+  const { deadLetters } = systems.main.system.stats();
   return systems.worlds
     .map(({ system }) => system.stats())
-    .reduce((sum, { handled, queued, deadLetters }) => sum + handled + queued + deadLetters, 0);
+    .reduce((sum, { handled, queued }) => sum + handled + queued, deadLetters);
 }
 
 async function reasonOf(promise: Promise<unknown>): Promise<string> {

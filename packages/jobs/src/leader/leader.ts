@@ -135,13 +135,13 @@ export class Leader implements LeaderContext {
       (batch, firstLsn) => this.durable(batch, firstLsn),
       (error) => this.fail(error),
     );
-    this.attempts = new AttemptLifecycle(this);
+    this.feeds = new FeedTable(this);
+    this.attempts = new AttemptLifecycle(this, this.feeds);
     const producers = new ProducerRegistry(this);
     this.submits = new SubmitProcessor(this, this.attempts, producers, (session) =>
       this.sessions.producerExpired(session),
     );
     this.leaseWatch = new LeaseWatch(this, this.attempts);
-    this.feeds = new FeedTable(this);
     const progress = new ProgressTable(this);
     this.admin = new AdminApi(this, this.leaseWatch, this.feeds, progress);
     this.streams = new StreamTable(this, setup);

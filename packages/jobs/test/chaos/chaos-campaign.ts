@@ -2,6 +2,7 @@ import { SeededRandom } from '@troupe/core/testing';
 import { connectClient } from '../checked-processes.js';
 import {
   clientProcess,
+  feederProcess,
   type Launch,
   leaderProcess,
   RoleProcess,
@@ -11,9 +12,10 @@ import {
 import { ChaosChecker } from './chaos-checker.js';
 import { ChaosProxy, type NetworkFault } from './chaos-proxy.js';
 import type { FakeClock } from './fake-clock.js';
+import { FeedChecker } from './feed-checker.js';
 import type { SmallDisk } from './small-disk.js';
 
-export const KILLS = ['kill-leader', 'kill-worker', 'kill-client'] as const;
+export const KILLS = ['kill-leader', 'kill-worker', 'kill-client', 'kill-feeder'] as const;
 export const FAULTS = [
   ...KILLS,
   'stop-leader',
@@ -46,6 +48,9 @@ export interface ChaosReport {
   readonly injected: Readonly<Partial<Record<Fault, number>>>;
   readonly jobs: number;
   readonly acknowledged: number;
+  /** Items of feeds that were accepted, and fed jobs that are done. */
+  readonly fedItems: number;
+  readonly fedJobs: number;
   readonly problems: readonly string[];
 }
 
@@ -54,12 +59,15 @@ const PAUSE_MS_MAX = 2_000;
 const FENCED_MS_MAX = 20_000;
 const DAY_SECONDS = 86_400;
 const SLOTS = 8;
+/** Without a new event of a client for so long, no round can follow. */
+const STUCK_MS = 120_000;
+export const FREE_BYTES_SOFT = 80 * 2 ** 20;
 /**
  * A small log, so that it fits on a small disk, and a window of keys and numbers that no sequence of clock steps
  * ends: after it a submit that is repeated is a new one.
  */
 const LEADER_OPTIONS = {
-  wal: { segmentBytes: 32 * 2 ** 20, freeBytesSoft: 80 * 2 ** 20 },
+  wal: { segmentBytes: 32 * 2 ** 20, freeBytesSoft: FREE_BYTES_SOFT },
   limits: { keyWindowMs: 365 * DAY_SECONDS * 1_000 },
 };
 
@@ -73,11 +81,13 @@ export class ChaosCampaign implements AsyncDisposable {
   private readonly random: SeededRandom;
   private readonly processes = new RoleProcesses();
   private readonly checker = new ChaosChecker();
+  private readonly feedChecker = new FeedChecker();
   private readonly injected: Partial<Record<Fault, number>> = {};
   private readonly workers: RoleProcess[] = [];
   private readonly clients: RoleProcess[] = [];
   private readonly proxy: ChaosProxy;
   private leader: RoleProcess;
+  private feeder!: RoleProcess;
   private readonly port: number;
   private clientsStarted = 0;
 
@@ -98,6 +108,7 @@ export class ChaosCampaign implements AsyncDisposable {
       campaign.workers.push(await campaign.startWorker(at));
       campaign.clients.push(await campaign.startClient(at));
     }
+    campaign.feeder = await campaign.startFeeder();
     return campaign;
   }
 
@@ -113,14 +124,20 @@ export class ChaosCampaign implements AsyncDisposable {
   /** Lets all jobs end, stops everything and compares the log with the answers. */
   async finish(): Promise<ChaosReport> {
     for (const client of this.clients) await this.stopClient(client);
+    this.feeder.signal('SIGTERM');
+    await this.feeder.exited;
+    this.feedChecker.collect(this.feeder);
     await this.jobsEnded();
     for (const worker of this.workers) await worker.kill();
     this.leader.signal('SIGTERM');
     const code = await this.leader.exited;
     if (code !== 0) this.checker.problems.push(`the leader ended with ${code}`);
     const jobs = await this.checker.check(this.options.dir);
-    const { problems, acknowledged } = this.checker;
-    return { injected: this.injected, jobs, acknowledged, problems };
+    const fedJobs = await this.feedChecker.check(this.options.dir);
+    const { acknowledged } = this.checker;
+    const problems = [...this.checker.problems, ...this.feedChecker.problems];
+    const { acknowledged: fedItems } = this.feedChecker;
+    return { injected: this.injected, jobs, acknowledged, fedItems, fedJobs, problems };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -142,6 +159,11 @@ export class ChaosCampaign implements AsyncDisposable {
         await this.clients[at]?.kill();
         this.checker.collect(this.clients[at] as RoleProcess);
         this.clients[at] = await this.startClient(at);
+        return;
+      case 'kill-feeder':
+        await this.feeder.kill();
+        this.feedChecker.collect(this.feeder);
+        this.feeder = await this.startFeeder();
         return;
       case 'stop-leader':
         return this.pause(this.leader);
@@ -250,6 +272,11 @@ export class ChaosCampaign implements AsyncDisposable {
     return this.processes.add(clientProcess(this.portOf(at), `c${this.clientsStarted}`));
   }
 
+  private startFeeder(): Promise<RoleProcess> {
+    this.clientsStarted += 1;
+    return this.processes.add(feederProcess(this.port, `f${this.clientsStarted}`));
+  }
+
   /** The second of each kind is behind the proxy. */
   private portOf(at: number): number {
     return at === 0 ? this.port : this.proxy.port;
@@ -259,7 +286,28 @@ export class ChaosCampaign implements AsyncDisposable {
   private async jobsUnderWay(): Promise<void> {
     const client = this.clients[0] as RoleProcess;
     const wanted = client.events.length + this.random.between(1, 40);
-    await client.event(() => client.events.length >= wanted);
+    let timer: NodeJS.Timeout | undefined;
+    const stuck = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => void this.describe().then(reject, reject), STUCK_MS);
+    });
+    try {
+      await Promise.race([client.event(() => client.events.length >= wanted), stuck]);
+      const fed = this.feeder.events.length + this.random.between(1, 10);
+      await Promise.race([this.feeder.event(() => this.feeder.events.length >= fed), stuck]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The state of the leader, for a campaign that cannot go on. */
+  private async describe(): Promise<Error> {
+    await using watcher = await connectClient({
+      address: { port: this.port },
+      name: 'watcher',
+      withinMs: 10_000,
+    });
+    const { counts, refusing, workers } = await watcher.overview();
+    return new Error(`no job has ended for ${STUCK_MS} ms: ${JSON.stringify({ counts, refusing, workers })}`);
   }
 
   private async stopClient(client: RoleProcess): Promise<void> {

@@ -1,6 +1,7 @@
 import { decodeRecords, payloadText } from '@troupe/jobs';
 import { dumpWal } from '@troupe/wal';
 import type { RoleProcess } from '../remote/role-process.js';
+import { Echo } from '../remote/sample-jobs.js';
 
 /** A job as the log holds it. */
 interface LoggedJob {
@@ -59,13 +60,16 @@ export class ChaosChecker {
 
 async function jobsInLog(dir: string): Promise<Map<string, LoggedJob>> {
   const jobs = new Map<string, LoggedJob>();
+  /** Of the jobs whose output is their input. */
+  const policies = new Set<number>();
   let tag = '';
   const of = (job: number): LoggedJob | undefined => jobs.get(`${tag}-${job.toString(36)}`);
   await dumpWal(dir, (entry) => {
     if (entry.kind !== 'record') return;
     decodeRecords(entry.payload, (record) => {
       if (record.type === 'genesis') tag = record.tag;
-      else if (record.type === 'enqueue') {
+      else if (record.type === 'policy' && record.policy.exec === Echo.exec) policies.add(record.no);
+      else if (record.type === 'enqueue' && policies.has(record.policy)) {
         const input = JSON.parse(payloadText(record.payload)) as string;
         jobs.set(`${tag}-${record.job.toString(36)}`, { input, at: record.at, acks: 0, result: '' });
       } else if (record.type === 'ack') {

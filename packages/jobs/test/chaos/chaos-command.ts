@@ -4,9 +4,10 @@
 //   npm run chaos -- --rounds 50 --streams     fifty rounds of kill -9 while chunks are read
 //   npm run chaos -- --faults clock-step,two-leaders
 //   npm run chaos -- --minutes 1 --seed 7      the choices of an earlier run
+import { rm, statfs } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { tempFolder } from '../temp-folder.js';
-import { ChaosCampaign, FAULTS, type Fault, KILLS } from './chaos-campaign.js';
+import { ChaosCampaign, FAULTS, type Fault, FREE_BYTES_SOFT, KILLS } from './chaos-campaign.js';
 import { FakeClock } from './fake-clock.js';
 import { pidNamespace } from './pid-namespace.js';
 import { SmallDisk } from './small-disk.js';
@@ -26,10 +27,7 @@ const { values } = parseArgs({
 });
 const seed = number('seed', values.seed ?? String(Date.now() % 1_000_000));
 const rounds = values.rounds === undefined ? Number.POSITIVE_INFINITY : number('rounds', values.rounds);
-let done = 0;
 const minutes = number('minutes', values.minutes ?? (values.rounds === undefined ? '1' : '60'));
-
-if (values.streams === true) await runStreams();
 
 const wanted = faultsWanted();
 const disk = wanted.has('full-disk') ? usable('full-disk', await SmallDisk.mount(DISK_MIB)) : undefined;
@@ -39,7 +37,8 @@ const faults = [...wanted];
 const folder = disk === undefined ? await tempFolder() : undefined;
 
 try {
-  process.exitCode = await run(disk?.path ?? (folder as { readonly path: string }).path);
+  const root = disk?.path ?? (folder as { readonly path: string }).path;
+  process.exitCode = values.streams === true ? await runStreams(root) : await run(root);
 } finally {
   await disk?.[Symbol.asyncDispose]();
   await clock?.[Symbol.asyncDispose]();
@@ -55,7 +54,7 @@ function usable<T extends object>(fault: Fault, found: T | { readonly reason: st
 }
 
 function faultsWanted(): Set<Fault> {
-  if (values.kills === true) return new Set(KILLS);
+  if (values.kills === true || values.streams === true) return new Set(KILLS);
   if (values.faults === undefined) return new Set(FAULTS);
   const named = values.faults.split(',');
   const unknown = named.filter((name) => !FAULTS.some((fault) => fault === name));
@@ -64,41 +63,52 @@ function faultsWanted(): Set<Fault> {
   process.exit(2);
 }
 
-async function runStreams(): Promise<never> {
-  await using folder = await tempFolder();
-  await using campaign = await StreamCampaign.start({ seed, dir: `${folder.path}/log` });
-  await runRounds(() => campaign.round());
-  const { problems, ...report } = await campaign.finish();
-  const code = print(report, problems);
-  await campaign[Symbol.asyncDispose]();
-  await folder[Symbol.asyncDispose]();
-  process.exit(code);
-}
-
-async function runRounds(round: () => Promise<void>): Promise<void> {
+async function runStreams(root: string): Promise<number> {
+  await using campaign = await StreamCampaign.start({ seed, dir: `${root}/log` });
   const until = performance.now() + minutes * 60_000;
-  for (; done < rounds && performance.now() < until; done += 1) await round();
-}
-
-function print(report: object, problems: readonly string[]): number {
+  let done = 0;
+  for (; done < rounds && performance.now() < until; done += 1) await campaign.round();
+  const { problems, ...report } = await campaign.finish();
   console.log(`seed ${seed}, ${done} rounds: ${JSON.stringify(report)}`);
   for (const problem of problems.slice(0, 20)) console.error(problem);
   console.log(problems.length === 0 ? 'nothing was lost' : `${problems.length} problems`);
   return problems.length === 0 ? 0 : 1;
 }
 
+/** One campaign after another, each with a log of its own: a log keeps every record for the check. */
 async function run(root: string): Promise<number> {
-  await using campaign = await ChaosCampaign.start({
-    seed,
-    faults,
-    dir: `${root}/log`,
-    disk,
-    clock,
-    namespace,
-  });
-  await runRounds(() => campaign.round());
-  const { problems, ...report } = await campaign.finish();
-  return print(report, problems);
+  const until = performance.now() + minutes * 60_000;
+  let left = rounds;
+  let lost = 0;
+  for (let part = 0; lost === 0 && left > 0 && performance.now() < until; part += 1) {
+    const dir = `${root}/log-${part}`;
+    await using campaign = await ChaosCampaign.start({
+      seed: seed + part,
+      faults,
+      dir,
+      disk,
+      clock,
+      namespace,
+    });
+    const before = left;
+    while (left > 0 && performance.now() < until && (await hasRoom(root))) {
+      await campaign.round();
+      left -= 1;
+    }
+    const { problems, ...report } = await campaign.finish();
+    console.log(`seed ${seed + part}, ${before - left} rounds: ${JSON.stringify(report)}`);
+    for (const problem of problems.slice(0, 20)) console.error(problem);
+    lost += problems.length;
+    await rm(dir, { recursive: true });
+  }
+  console.log(lost === 0 ? 'nothing was lost' : `${lost} problems`);
+  return lost === 0 ? 0 : 1;
+}
+
+/** The log leaves more free than its leader wants to keep free. */
+async function hasRoom(root: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(root);
+  return bavail * bsize > 3 * FREE_BYTES_SOFT;
 }
 
 function number(option: string, text: string): number {

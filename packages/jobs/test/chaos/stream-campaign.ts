@@ -2,9 +2,9 @@ import { SeededRandom } from '@troupe/core/testing';
 import type { Client } from '@troupe/jobs';
 import { connectClient } from '../checked-processes.js';
 import { leaderProcess, RoleProcess, RoleProcesses, workerProcess } from '../remote/role-process.js';
-import { KILLS } from './chaos-campaign.js';
 import { readTokens, type TokenJob } from './read-tokens.js';
 
+const KILLS = ['kill-leader', 'kill-worker', 'kill-client'] as const;
 type Kill = (typeof KILLS)[number];
 
 const SLOTS = 4;

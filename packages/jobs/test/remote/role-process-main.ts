@@ -2,12 +2,13 @@
 //   node role-process-main.js leader <dir> <port> <more options as JSON>
 //   node role-process-main.js worker <port> <name> <slots> <more options as JSON>
 //   node role-process-main.js client <port> <name>
+//   node role-process-main.js feeder <port> <name>
 //   node role-process-main.js reader <port> <name> <streams at the same time>
 import { type JobHandle, JobsError, type LeaderServerOptions, type StartWorkerOptions } from '@troupe/jobs';
-import { readTokens } from '../chaos/read-tokens.js';
-import { Tokens, tokensHandler } from '../chaos/token-stream.js';
+import { submitAndRead } from '../chaos/token-reader.js';
+import { tokensHandler } from '../chaos/token-stream.js';
 import { connectClient, startLeader, startWorker } from '../checked-processes.js';
-import { Echo, sampleHandlers } from './sample-jobs.js';
+import { Echo, Fed, sampleHandlers } from './sample-jobs.js';
 
 const [role, ...rest] = process.argv.slice(2);
 const print = (event: object): void => void process.stdout.write(`${JSON.stringify(event)}\n`);
@@ -64,6 +65,49 @@ if (role === 'leader') {
   };
   await Promise.all(Array.from({ length: 16 }, lane));
   process.exit(0);
+} else if (role === 'feeder') {
+  const [port, name = 'f'] = rest;
+  const client = await connectClient({ address: { port: Number(port) }, name, withinMs: 30_000 });
+  let isEnding = false;
+  process.once('SIGTERM', () => {
+    isEnding = true;
+  });
+  print({ kind: 'ready' });
+  let next = 0;
+  /** True: accepted. A full disk is the leader's answer, and the item is not used again. */
+  const isFed = async (feeding: Promise<unknown>): Promise<boolean> => {
+    try {
+      await feeding;
+      return true;
+    } catch (error) {
+      if (!(error instanceof JobsError && error.code === 'ERR_DISK_LOW')) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return false;
+    }
+  };
+  // Each line is printed after its acknowledgement: the pipe keeps it even if this process is killed right after.
+  const lane = async (): Promise<void> => {
+    while (!isEnding) {
+      next += 1;
+      const own = `${name}:${next}`;
+      let job: JobHandle<typeof Fed> | undefined;
+      await isFed(
+        client.submit(Fed, own, { streaming: 'internal' }).then((handle) => {
+          job = handle;
+        }),
+      );
+      if (job === undefined) continue;
+      const { id } = job;
+      for (let i = 0; i < 20; i += 1) {
+        const item = `${own}:${i}`;
+        if (await isFed(job.feed(item))) print({ kind: 'fed', id, item });
+      }
+      while (!(await isFed(job.endFeed())));
+      print({ kind: 'fed-result', id, output: await job.result() });
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, lane));
+  process.exit(0);
 } else if (role === 'reader') {
   const [port, name = 'r', lanes = '1'] = rest;
   const client = await connectClient({ address: { port: Number(port) }, name, withinMs: 30_000 });
@@ -72,24 +116,7 @@ if (role === 'leader') {
     isEnding = true;
   });
   print({ kind: 'ready' });
-  let streams = 0;
-  const lane = async (): Promise<void> => {
-    while (!isEnding) {
-      streams += 1;
-      const isDurable = streams % 2 === 0;
-      const count = 200 + (streams % 7) * 50;
-      const stream = { durable: isDurable, bufferBytes: 128 * 1024 };
-      const { id } = await client.submit(Tokens, count, { streaming: true, stream });
-      print({ kind: 'submitted', id, count, isDurable });
-      const onItem = ({ attempt, offset }: { attempt: number; offset: number }): void => {
-        if (offset % 20 === 0) print({ kind: 'reading', id, attempt, offset });
-      };
-      const problems = await readTokens(client, { id, count, isDurable }, { onItem });
-      for (const text of problems) print({ kind: 'problem', text });
-      print({ kind: 'streamed', id });
-    }
-  };
-  await Promise.all(Array.from({ length: Number(lanes) }, lane));
+  await submitAndRead(client, Number(lanes), print, () => isEnding);
   process.exit(0);
 } else {
   const [port, name = 'w', slots = '4', more = '{}'] = rest;

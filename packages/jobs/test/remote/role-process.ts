@@ -112,6 +112,10 @@ export function clientProcess(port: number, name: string): Promise<RoleProcess> 
   return new RoleProcess(['client', String(port), name]).ready();
 }
 
+export function feederProcess(port: number, name: string): Promise<RoleProcess> {
+  return new RoleProcess(['feeder', String(port), name]).ready();
+}
+
 /** All processes of a test, replaced ones included, ended with it. */
 export class RoleProcesses implements AsyncDisposable {
   private readonly roles: RoleProcess[] = [];

@@ -1,5 +1,5 @@
 import { defineJob, handle } from '@troupe/jobs';
-import { aNumber, anything } from '../plain-schema.js';
+import { aNumber, anything, aString } from '../plain-schema.js';
 
 const MONTH_MS = 30 * 24 * 3_600_000;
 
@@ -8,6 +8,17 @@ export const Echo = defineJob('sample.echo', {
   input: anything,
   output: anything,
   keep: { doneMs: MONTH_MS },
+});
+/** Returns the items that it is fed. A feed whose client was killed ends soon. */
+export const Fed = defineJob('sample.fed-list', {
+  input: aString,
+  output: anything,
+  chunk: aString,
+  collect: false,
+  feed: aString,
+  keep: { doneMs: MONTH_MS },
+  limits: { feedGraceMs: 1_000 },
+  retry: { attempts: 20, baseMs: 10, capMs: 100, crashes: 20 },
 });
 /** Takes so many milliseconds. */
 export const Nap = defineJob('sample.nap', { input: aNumber, output: anything, retry: { baseMs: 10 } });
@@ -54,6 +65,14 @@ export function sampleHandlers(name: string, started: (exec: string, input: unkn
     handle(Echo, (input) => {
       started('echo', input);
       return input;
+    }),
+    handle(Fed, async function* (_input, { feed }) {
+      const items: string[] = [];
+      for await (const item of feed) {
+        items.push(item);
+        yield item;
+      }
+      return items;
     }),
     handle(Nap, async (ms, { signal }) => {
       started('nap', ms);

@@ -1,4 +1,4 @@
-// Who waits for what: the mode of a stream and the call, the same in every place.
+// The mode of a stream and the call decide together which answer a caller waits for, the same in every place.
 import { defineJob, handle, type JobItem } from '@troupe/jobs';
 import { testJobs } from '@troupe/jobs/testing';
 import { suite } from 'uvu';

@@ -1,4 +1,4 @@
-import { suite } from 'uvu';
+import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { PlantedBug } from './planted-bugs.js';
 import { SimulatedCluster } from './simulated-cluster.js';
@@ -6,9 +6,8 @@ import { SimulatedCluster } from './simulated-cluster.js';
 /** A bug that is not found in this many seeds would not be found by the ordinary run either. */
 const SEEDS_MAX = 200;
 
-/** A test of the checker: it must find every one of these bugs. */
-export function findPlantedBugs(name: string, bugs: readonly PlantedBug[]): { run(): void } {
-  const planted = suite(name);
+/** Tests of the checker: it must find every one of these bugs. */
+export function findPlantedBugs(planted: Test, bugs: readonly PlantedBug[]): void {
   for (const bug of bugs) {
     planted(`the checker finds a planted bug: ${bug.name}`, async () => {
       const restore = bug.plant();
@@ -27,5 +26,4 @@ export function findPlantedBugs(name: string, bugs: readonly PlantedBug[]): { ru
       }
     });
   }
-  return planted;
 }

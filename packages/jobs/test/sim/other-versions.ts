@@ -70,7 +70,9 @@ export class OtherVersions {
 
   /** A leader of this version must refuse to start. */
   mustRefuse(version: LeaderVersion, disk: SimulatedDisk): boolean {
-    return !knowsRequired(version) && (this.hasRequired || isRaised(disk));
+    // A folder without CURRENT was never finished: it has no records, and may be made anew.
+    const isLog = disk.file('CURRENT') !== undefined;
+    return !knowsRequired(version) && isLog && (this.hasRequired || isRaised(disk));
   }
 
   mayRefuse(version: LeaderVersion, disk: SimulatedDisk): boolean {

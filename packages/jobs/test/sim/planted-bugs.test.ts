@@ -1,7 +1,10 @@
 // timeout: 300s
+import { suite } from 'uvu';
 import { findPlantedBugs } from './find-planted-bugs.js';
 import { plantedBugs } from './planted-bugs.js';
 
-const planted = findPlantedBugs('planted bugs', plantedBugs);
+const planted = suite('planted bugs');
+
+findPlantedBugs(planted, plantedBugs);
 
 planted.run();

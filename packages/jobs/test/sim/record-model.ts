@@ -8,6 +8,7 @@ import type {
   AssignRecord,
   CancelRecord,
   DeadRecord,
+  FeedRecord,
   LedgerRecord,
   RequeueRecord,
   Submission,
@@ -37,6 +38,16 @@ export interface JobModel {
   purgedAt: number;
 }
 
+/** The feed of one job, by its records. */
+export interface FeedModel {
+  /** Decoded, in the order of the log. */
+  readonly items: string[];
+  end: 'open' | 'final' | 'abandoned';
+  readonly feeders: Map<string, number>;
+  /** Another attempt would not see its beginning. */
+  isDropped: boolean;
+}
+
 export interface RecordRules {
   readonly keyWindowMs: number;
   readonly clientRunningMax: number;
@@ -50,6 +61,7 @@ export interface RecordRules {
  */
 export class RecordModel {
   readonly jobs = new Map<number, JobModel>();
+  readonly feeds = new Map<number, FeedModel>();
   readonly problems: string[] = [];
   private readonly rules: RecordRules;
   private readonly now: () => number;
@@ -198,8 +210,15 @@ export class RecordModel {
         for (const no of record.jobs) this.redrivenOrPurged(this.jobs.get(no), record.type, record.at);
         return;
       case 'feed':
-      case 'feed_end':
+        return this.fed(record);
+      case 'feed_end': {
+        const feed = this.feedOf(record.job);
+        if (feed.end === 'open') feed.end = 'abandoned';
+        return;
+      }
       case 'feed_drop':
+        this.feedOf(record.job).isDropped = true;
+        return;
       case 'genesis':
       case 'policy_drop':
       case 'producer_drop':
@@ -212,6 +231,33 @@ export class RecordModel {
       default:
         return record satisfies never;
     }
+  }
+
+  /** Each number of a feeder counts once; nothing counts behind the end of the feed or of the job. */
+  private fed({ job, feeder, first, items, final }: FeedRecord): void {
+    const feed = this.feedOf(job);
+    const state = this.jobs.get(job)?.state;
+    if (feed.end !== 'open' || (state !== 'queued' && state !== 'running')) return;
+    let number = first;
+    const next = (): boolean => {
+      const isNext = number === (feed.feeders.get(feeder) ?? 0);
+      if (isNext) feed.feeders.set(feeder, number + 1);
+      number += 1;
+      return isNext;
+    };
+    for (const item of items) if (next()) feed.items.push(JSON.parse(payloadText(item)) as string);
+    if (final && next()) feed.end = 'final';
+  }
+
+  private feedOf(job: number): FeedModel {
+    const feed = this.feeds.get(job) ?? {
+      items: [],
+      end: 'open' as const,
+      feeders: new Map(),
+      isDropped: false,
+    };
+    this.feeds.set(job, feed);
+    return feed;
   }
 
   private applyTo(job: JobModel, record: JobRecord): void {
@@ -302,6 +348,8 @@ export class RecordModel {
     const { retry } = job.policy;
     if (type === 'worker_down_requeue') job.crashes += 1;
     else if (type !== 'release') job.failures += 1;
+    if (this.feeds.get(job.no)?.isDropped === true)
+      this.problems.push(`job ${job.no} waits again, and the beginning of its feed is dropped`);
     if (job.failures >= retry.attempts || job.crashes >= retry.crashes)
       this.problems.push(`job ${job.no} waits again after ${job.failures} failures, ${job.crashes} crashes`);
   }
@@ -312,7 +360,9 @@ export class RecordModel {
     const early =
       reason === 'quarantined'
         ? job.crashes + 1 < retry.crashes
-        : reason !== 'final' && job.failures + 1 < retry.attempts;
+        : reason === 'feed-dropped'
+          ? this.feeds.get(job.no)?.isDropped !== true
+          : reason !== 'final' && job.failures + 1 < retry.attempts;
     if (early)
       this.problems.push(`job ${job.no} is dead (${reason}) after ${job.failures + 1} of ${retry.attempts}`);
   }
@@ -320,6 +370,7 @@ export class RecordModel {
   /** A dead letter whose retention was over by the time of the record is skipped. */
   private redrivenOrPurged(job: JobModel | undefined, type: 'redrive' | 'purge', at: number): void {
     if (job?.state !== 'dead' || job.endedAt + job.policy.keep.deadMs <= at) return;
+    if (type === 'redrive' && this.feeds.get(job.no)?.isDropped === true) return;
     if (type === 'purge') {
       job.state = 'purged';
       job.purgedAt = this.now();

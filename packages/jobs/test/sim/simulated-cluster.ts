@@ -26,6 +26,7 @@ import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
 import { CarriedTraces } from './carried-traces.js';
+import { FedJobs } from './fed-jobs.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
 import { LeaderDisk, type MakeStorage } from './leader-disk.js';
 import { MessageObserver } from './message-observer.js';
@@ -178,6 +179,9 @@ export class SimulatedCluster {
   private readonly readings: StreamReadings;
   /** Clients that know streams, at a leader that does. */
   private readonly readers = new Map<SimulatedMachine, Client>();
+  private readonly fedJobs: FedJobs;
+  /** Clients of a version that knows feeds. */
+  private readonly feedingClients = new Map<SimulatedMachine, Client>();
   private readonly versions: OtherVersions;
   private readonly peerVersions: PeerVersions;
   private readonly traces: CarriedTraces;
@@ -214,6 +218,14 @@ export class SimulatedCluster {
       hasRestarted: () => this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
       hasDiskFaults: () => this.disk.hasFailed,
       isMain: leaderFaults.isOfStreams === true,
+      ran: (job, attempt, worker) =>
+        this.history.ran(job, { attempt, worker, group: 'main', at: this.simulation.now }),
+    });
+    this.fedJobs = new FedJobs({
+      simulation: this.simulation,
+      records: this.records,
+      keep,
+      drops: () => this.drops,
       ran: (job, attempt, worker) =>
         this.history.ran(job, { attempt, worker, group: 'main', at: this.simulation.now }),
     });
@@ -268,7 +280,8 @@ export class SimulatedCluster {
     await this.simulation.run(FAULTS_MS);
     this.heal();
     this.readAfterFaults();
-    const isSettled = (): boolean => this.open.size === 0 && this.calls.size === 0 && this.readings.isSettled;
+    const isSettled = (): boolean =>
+      this.open.size === 0 && this.calls.size === 0 && this.readings.isSettled && this.fedJobs.isSettled;
     await this.simulation.run(FAULTS_MS + HEAL_MS, isSettled);
     await this.check();
     return {
@@ -430,6 +443,7 @@ export class SimulatedCluster {
             ),
             ...(isSide ? [] : this.readings.handled(machine, underWay)),
             ...(isSide ? [] : [streamedHandler(this.streamed, run('slow'), problem)]),
+            ...(isSide ? [] : [this.fedJobs.handled(machine, underWay)]),
           ],
         },
       },
@@ -540,6 +554,8 @@ export class SimulatedCluster {
       { name, host, leader: this.network.leaderFor(peer) },
     );
     this.clients.set(machine, spawned.client);
+    if (version.features.includes('feeds')) this.feedingClients.set(machine, spawned.client);
+    else this.feedingClients.delete(machine);
     const submits = this.faulty ? this.faultPlan.submits : 0;
     for (let i = 0; i < submits; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
@@ -556,6 +572,12 @@ export class SimulatedCluster {
         machine,
         () => void this.submitStream(spawned.client, machine),
       );
+    for (const ms of this.faulty ? this.fedJobs.submitTimes(FAULTS_MS - this.simulation.now) : [])
+      this.simulation.at(
+        this.simulation.now + ms,
+        machine,
+        () => void this.submitFed(spawned.client, machine, version),
+      );
     const operatorActions = this.faulty ? this.faultPlan.operatorActions : 0;
     for (let i = 0; i < operatorActions; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
@@ -569,6 +591,7 @@ export class SimulatedCluster {
     // Its promises never settle; an outcome it had not received stays unknown.
     for (const op of this.open) if (op.client === machine.name) this.open.delete(op);
     this.readings.clientCrashed(machine);
+    this.fedJobs.clientCrashed(machine);
     for (const [call, of] of this.calls) if (of === machine) this.calls.delete(call);
     this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
   }
@@ -664,6 +687,20 @@ export class SimulatedCluster {
       const no = numberOf(handle);
       this.history.accepted(op, [no]);
       this.readings.read(handle, { no, policy: job, streaming }, [[machine, client], ...others]);
+      await this.follow(op, handle);
+    });
+  }
+
+  private async submitFed(client: Client, machine: SimulatedMachine, version: PeerVersion): Promise<void> {
+    if (!version.features.includes('feeds')) return;
+    const { job } = this.fedJobs;
+    this.submitted += 1;
+    const op = this.newSubmit(machine, job.exec, `fed ${this.submitted}`);
+    const others = [...this.feedingClients].filter(([other]) => other !== machine && other.alive);
+    await this.track(op, async () => {
+      const handle = await client.submit(job, op.payload, { streaming: 'internal' });
+      this.history.accepted(op, [numberOf(handle)]);
+      this.fedJobs.feed(handle, numberOf(handle), machine, others[0]);
       await this.follow(op, handle);
     });
   }
@@ -873,6 +910,7 @@ export class SimulatedCluster {
       restarted: this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
     };
     for (const problem of this.readings.check()) simulation.problem(problem);
+    for (const problem of this.fedJobs.check()) simulation.problem(problem);
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);
     const replayed = await this.replayed();
@@ -917,10 +955,11 @@ export class SimulatedCluster {
       host,
       codec,
       segmentBytes: 65_536,
-      firstSegmentBytes: 32_768,
+      firstSegmentBytes: 65_536,
       freeBytesSoft: 0,
-      batchBytesMax: 32_768,
-      inlineBytesMax: 16_384,
+      batchBytesMax: 61_440,
+      // More than an entry of a leader has: entries are never stored beside the log.
+      inlineBytesMax: 45_000,
       snapshotBuilder: inlineSnapshotBuilder(storage, foldOf(version)),
       snapshotEveryBytes: this.faultPlan.snapshotEveryBytes,
       onEvent: (event) => {

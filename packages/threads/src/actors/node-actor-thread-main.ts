@@ -3,6 +3,7 @@
 
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { createSystem, type SystemThreads, type ThreadReceiver } from '@troupe/core';
+import { ControlMemory } from './control-memory.js';
 import { ThreadCarrier } from './node-thread-carrier.js';
 import type { ThreadData, ThreadMessage } from './thread-message.js';
 
@@ -11,7 +12,9 @@ if (!isMainThread) startSystem(workerData as ThreadData);
 function startSystem({ carrier: spec, settings }: ThreadData): void {
   let carrier: ThreadCarrier | undefined;
 
+  const memory = new ControlMemory(spec.names.length, spec.control);
   const threads: SystemThreads = {
+    monitored: { words: memory.notesOf(spec.self), self: spec.self },
     open(receiver: ThreadReceiver) {
       carrier = new ThreadCarrier(spec, receiver, () => undefined);
       return carrier;

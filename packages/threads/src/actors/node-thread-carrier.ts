@@ -1,4 +1,4 @@
-import type { MessagePort } from 'node:worker_threads';
+import { MessagePort } from 'node:worker_threads';
 import {
   type ActorAddress,
   type AnyDefinition,
@@ -10,22 +10,15 @@ import {
   type ThreadReceiver,
   type Threads,
 } from '@troupe/core';
+import { settleRing } from '../ring/byte-ring.js';
+import { NotCloneableError } from '../thread/thread-errors.js';
 import { ReaderForms, WriterForms } from '../value/forms.js';
 import { ValueReader } from '../value/value-reader.js';
 import { ValueWriter } from '../value/value-writer.js';
+import { ControlMemory, HELD } from './control-memory.js';
 import { checkModule, DefinitionLoader } from './definition-loader.js';
 import { PollLoop, type RecordSource } from './node-poll-loop.js';
 import { type LinkEnds, ThreadLink } from './node-thread-link.js';
-
-/** Words of the shared memory: whether the main thread keeps the process alive, then one for each thread. */
-const HELD = 0;
-const SLEEPS = 16;
-/** One cache line for each thread: whether it sleeps, and the messages in its mailboxes. */
-const WORDS_EACH = 16;
-
-export function controlMemory(threads: number): SharedArrayBuffer {
-  return new SharedArrayBuffer(4 * (SLEEPS + WORDS_EACH * threads));
-}
 
 /** The ends of the way to another thread. `bell` wakes the other thread, and this one. */
 export interface PeerEnds extends LinkEnds {
@@ -42,6 +35,13 @@ export interface CarrierSpec {
   readonly entry: string | undefined;
 }
 
+/** A clone that can be unpacked more than once. */
+interface Packed {
+  readonly bytes: Uint8Array;
+  /** Shared memory, which is not copied. */
+  readonly beside: readonly unknown[];
+}
+
 interface Peer {
   readonly link: ThreadLink;
   readonly ends: PeerEnds;
@@ -53,6 +53,7 @@ export class ThreadCarrier implements Threads, RecordSource {
   readonly others: readonly number[];
   private readonly names: readonly string[];
   private readonly entry: string | undefined;
+  private readonly memory: ControlMemory;
   private readonly control: Int32Array;
   private readonly receiver: ThreadReceiver;
   private readonly writer: ValueWriter;
@@ -70,7 +71,8 @@ export class ThreadCarrier implements Threads, RecordSource {
     this.names = spec.names;
     this.entry = spec.entry;
     this.others = spec.names.map((_, thread) => thread).filter((thread) => thread !== spec.self);
-    this.control = new Int32Array(spec.control);
+    this.memory = new ControlMemory(spec.names.length, spec.control);
+    this.control = this.memory.words;
     this.receiver = receiver;
     this.writer = new ValueWriter(receiver);
     this.reader = new ValueReader(receiver);
@@ -142,7 +144,10 @@ export class ThreadCarrier implements Threads, RecordSource {
   }
 
   signal(thread: number, signal: RemoteSignal): void {
-    if (!this.isClosed) this.linkTo(thread).signal(signal);
+    if (this.isClosed) return;
+    this.linkTo(thread).signal(signal);
+    // The next message may not let go of this thread, and then the name of its type is wanted.
+    if (signal.kind === 'type') this.linkTo(thread).publish();
   }
 
   private linkTo(thread: number): ThreadLink {
@@ -152,12 +157,21 @@ export class ThreadCarrier implements Threads, RecordSource {
   pack(value: unknown): unknown {
     this.writer.useScratch(new WriterForms());
     this.writer.writeValue(value, 'spawn');
-    return Uint8Array.prototype.slice.call(this.writer.written);
+    const { beside = [] } = this.writer;
+    // A port moves to the first thread that it is given to, and a restart would have none.
+    if (beside.some((one) => one instanceof MessagePort))
+      throw new NotCloneableError('spawn.args', 'a MessagePort can be in a message, not in arguments');
+    return { bytes: Uint8Array.prototype.slice.call(this.writer.written), beside } satisfies Packed;
   }
 
   unpack(packed: unknown): unknown {
-    this.reader.useBytes(packed as Uint8Array, new ReaderForms(), []);
+    const { bytes, beside } = packed as Packed;
+    this.reader.useBytes(bytes, new ReaderForms(), beside);
     return this.reader.readValue();
+  }
+
+  notesOf(thread: number): Int32Array {
+    return this.memory.notesOf(thread);
   }
 
   load(definition: RemoteDefinition): AnyDefinition | Promise<AnyDefinition> {
@@ -181,12 +195,16 @@ export class ThreadCarrier implements Threads, RecordSource {
     // Records that it had published before its end count.
     while (before.link.read());
     const unread = before.link.unread(before.ends.out);
+    settleRing(before.ends.in);
+    settleRing(before.ends.out);
     before.link.close();
     before.ends.bell.close();
     this.connect(ends);
-    // Each message is counted once, by the main thread.
-    const lost = this.self === 0 ? Atomics.exchange(this.control, waitingAt(thread), 0) : 0;
-    this.receiver.threadEnded(thread, error, unread, lost);
+    // Each message is counted once, by the main thread, before another thread writes its notes there.
+    const notes = this.self === 0 ? this.notesOf(thread) : undefined;
+    this.receiver.threadEnded(thread, error, unread, notes);
+    // The next message may end this thread too: its dead letters are noted now.
+    this.receiver.looked();
     this.wakeUp();
   }
 
@@ -204,7 +222,7 @@ export class ThreadCarrier implements Threads, RecordSource {
   };
 
   private readonly wake = (thread: number): void => {
-    const word = sleepsAt(thread);
+    const word = this.memory.sleepsAt(thread);
     if (Atomics.load(this.control, word) === 1 && Atomics.compareExchange(this.control, word, 1, 0) === 1)
       this.peers[thread]?.ends.bell.postMessage(0);
   };
@@ -212,7 +230,7 @@ export class ThreadCarrier implements Threads, RecordSource {
   // Reading.
 
   private readonly wakeUp = (): void => {
-    Atomics.store(this.control, sleepsAt(this.self), 0);
+    Atomics.store(this.control, this.memory.sleepsAt(this.self), 0);
     this.loop.wake();
   };
 
@@ -222,9 +240,11 @@ export class ThreadCarrier implements Threads, RecordSource {
       const link = this.peers[i]?.link;
       if (link === undefined) continue;
       link.publish();
-      if (link.read()) hasRead = true;
+      if (!link.read()) continue;
+      hasRead = true;
+      this.receiver.looked();
     }
-    Atomics.store(this.control, waitingAt(this.self), this.receiver.waiting);
+    if (!hasRead) this.receiver.looked();
     return hasRead;
   }
 
@@ -238,7 +258,7 @@ export class ThreadCarrier implements Threads, RecordSource {
   }
 
   sleep(): boolean {
-    const word = sleepsAt(this.self);
+    const word = this.memory.sleepsAt(this.self);
     Atomics.store(this.control, word, 1);
     if (this.peers.some((peer) => peer?.link.hasWork === true)) {
       Atomics.store(this.control, word, 0);
@@ -252,19 +272,11 @@ export class ThreadCarrier implements Threads, RecordSource {
   /** The process stays while another thread has something to do. */
   private holdWhileOthersRun(): void {
     Atomics.store(this.control, HELD, 1);
-    const hold = this.others.some((thread) => Atomics.load(this.control, sleepsAt(thread)) === 0);
+    const hold = this.others.some((thread) => Atomics.load(this.control, this.memory.sleepsAt(thread)) === 0);
     if (!hold) Atomics.store(this.control, HELD, 0);
     for (const peer of this.peers) {
       if (hold) peer?.ends.bell.ref();
       else peer?.ends.bell.unref();
     }
   }
-}
-
-function waitingAt(thread: number): number {
-  return sleepsAt(thread) + 1;
-}
-
-function sleepsAt(thread: number): number {
-  return SLEEPS + WORDS_EACH * thread;
 }

@@ -57,8 +57,10 @@ export class ThreadLink {
   private readonly forms = new WriterForms();
   private readonly formsIn = new ReaderForms();
   /** Records for which there was no room, in their order. */
-  private readonly waiting: Buffer[] = [];
+  private readonly waiting: WaitingRecord[] = [];
   private unpublished = 0;
+  /** Messages among them. */
+  private unpublishedMessages = 0;
   private readonly onWritten: () => void;
   private readonly onPublished: (thread: number) => void;
 
@@ -85,7 +87,7 @@ export class ThreadLink {
     const isDirect = this.begin();
     for (let direct = isDirect; ; direct = false) {
       this.head(direct, TELL, handler, at);
-      if (this.writePayload(payload, layout)) return this.closeRecord(direct, payload);
+      if (this.writePayload(payload, layout)) return this.closeRecord(direct, payload, true);
     }
   }
 
@@ -96,7 +98,7 @@ export class ThreadLink {
       this.writer.int32(ask.number);
       this.writer.float64(ask.leftMs);
       if (this.writer.writeValue(ask.chain, 'chain') && this.writePayload(payload, layout))
-        return this.closeRecord(direct, payload);
+        return this.closeRecord(direct, payload, true);
     }
   }
 
@@ -120,7 +122,7 @@ export class ThreadLink {
       this.writer.int32(kind);
       this.writer.int32(ask);
       if (this.writer.writeValue(value, what, transferListOf(value)))
-        return void this.closeRecord(direct, value);
+        return void this.closeRecord(direct, value, false);
     }
   }
 
@@ -129,7 +131,7 @@ export class ThreadLink {
     for (let direct = isDirect; ; direct = false) {
       if (!direct) this.writer.useScratch(this.forms);
       this.writer.int32(SIGNAL);
-      if (this.writer.writeValue(signal, signal.kind)) return void this.closeRecord(direct, undefined);
+      if (this.writer.writeValue(signal, signal.kind)) return void this.closeRecord(direct, undefined, false);
     }
   }
 
@@ -162,51 +164,61 @@ export class ThreadLink {
   }
 
   /** Returns whether there is room for more. */
-  private closeRecord(isDirect: boolean, payload: unknown): boolean {
-    if (isDirect) this.out.commit(this.writer.at);
-    else this.closeScratch(payload);
+  private closeRecord(isDirect: boolean, payload: unknown, isMessage: boolean): boolean {
+    if (!isDirect) this.closeScratch(payload, isMessage);
+    else {
+      this.out.commit(this.writer.at);
+      if (isMessage) this.unpublishedMessages += 1;
+    }
     this.unpublished += 1;
     if (this.unpublished === 1) this.onWritten();
     else if (this.unpublished >= PUBLISH_EVERY) this.publish();
     return this.waiting.length === 0;
   }
 
-  private closeScratch(payload: unknown): void {
+  private closeScratch(payload: unknown, isMessage: boolean): void {
     const { writer } = this;
-    const record = writer.written;
-    if (writer.beside !== undefined || record.length > LARGE * this.out.capacity) this.post(record, payload);
-    else this.put(Buffer.from(record));
+    const bytes = writer.written;
+    const isPosted = writer.beside !== undefined || bytes.length > LARGE * this.out.capacity;
+    const record = isPosted ? this.post(bytes, payload) : Buffer.from(bytes);
+    this.put({ record, isMessage });
   }
 
-  private post(record: Buffer, payload: unknown): void {
+  /** Returns the marker that takes its place in the ring. */
+  private post(record: Buffer, payload: unknown): Buffer {
     const { beside = [] } = this.writer;
     const bytes = Uint8Array.prototype.slice.call(record) as Uint8Array<ArrayBuffer>;
     const list = (transferListOf(payload) ?? []) as TransferListItem[];
     this.port.postMessage({ bytes, beside }, [bytes.buffer, ...list]);
     const marker = Buffer.alloc(MARKER_BYTES);
     marker.writeInt32LE(BY_PORT);
-    this.put(marker);
+    return marker;
   }
 
-  private put(record: Buffer): void {
-    if (this.waiting.length > 0 || !this.copy(record)) {
-      this.waiting.push(record);
+  private put(waiting: WaitingRecord): void {
+    if (this.waiting.length > 0 || !this.copy(waiting)) {
+      this.waiting.push(waiting);
       this.out.waitForRoom();
     }
   }
 
-  private copy(record: Buffer): boolean {
+  private copy({ record, isMessage }: WaitingRecord): boolean {
     const { out } = this;
     if (!out.begin(roomFor(record))) return false;
     out.bytes.set(record, out.at);
     out.commit(out.at + record.length);
+    if (isMessage) this.unpublishedMessages += 1;
     return true;
   }
 
   /** Makes what was written visible to the other thread. */
   publish(): void {
+    const messages = this.unpublishedMessages;
     this.unpublished = 0;
-    if (this.out.publish()) this.onPublished(this.thread);
+    this.unpublishedMessages = 0;
+    if (!this.out.publish()) return;
+    if (messages > 0) this.receiver.published(messages);
+    this.onPublished(this.thread);
   }
 
   /** Writes the records that wait for room, as far as there is room again. */
@@ -214,7 +226,7 @@ export class ThreadLink {
     const { waiting } = this;
     if (!this.out.isHalfFree) return;
     let written = 0;
-    while (written < waiting.length && this.copy(waiting[written] as Buffer)) written += 1;
+    while (written < waiting.length && this.copy(waiting[written] as WaitingRecord)) written += 1;
     if (written === 0) {
       this.out.waitForRoom();
       return;
@@ -325,7 +337,7 @@ export class ThreadLink {
       this.reader.useMemory(ring.bytes, ring.view, ring.at, forms);
       this.addUnread(messages);
     }
-    for (const record of this.waiting) {
+    for (const { record } of this.waiting) {
       this.reader.useBytes(record, forms, []);
       this.addUnread(messages);
     }
@@ -346,8 +358,26 @@ export class ThreadLink {
   }
 }
 
+/** Messages in a ring that its reader has not read. A record that came by a port counts as one. */
+export function messagesIn(memory: SharedArrayBuffer): number {
+  const ring = new RingReader(memory);
+  let messages = 0;
+  ring.refresh();
+  while (ring.next()) {
+    const kind = (ring.words[ring.at >> 2] as number) & KIND_MASK;
+    if (kind === TELL || kind === ASK || kind === BY_PORT) messages += 1;
+  }
+  return messages;
+}
+
 function roomFor(record: Buffer): number {
   return Math.max(LEAST_BYTES, record.length);
+}
+
+/** A record for which there is no room yet. */
+interface WaitingRecord {
+  readonly record: Buffer;
+  readonly isMessage: boolean;
 }
 
 interface PostedRecord {

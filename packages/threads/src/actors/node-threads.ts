@@ -1,28 +1,40 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type ResourceLimits, type TransferListItem } from 'node:worker_threads';
-import type { SystemThreads, ThreadReceiver, ThreadSettings } from '@troupe/core';
-import { checkOptions, name, object, wholeNumber } from '@troupe/core/option-check';
+import { type SystemThreads, ThreadNotes, type ThreadReceiver, type ThreadSettings } from '@troupe/core';
+import { checkOptions, name, number, object, wholeNumber } from '@troupe/core/option-check';
 import { ringMemory } from '../ring/byte-ring.js';
 import { findBootModule } from '../thread/node-boot-module.js';
 import { NodeThread } from '../thread/node-thread.js';
-import { controlMemory, type PeerEnds, ThreadCarrier } from './node-thread-carrier.js';
+import { ThreadBlockedError } from '../thread/thread-errors.js';
+import { ControlMemory } from './control-memory.js';
+import { type PeerEnds, ThreadCarrier } from './node-thread-carrier.js';
+import { RetiredRings } from './retired-rings.js';
 import type { ThreadData, ThreadMessage } from './thread-message.js';
+import { ThreadWatch } from './thread-watch.js';
 
 export interface ThreadsOptions {
   /** Beside the main thread. Default: one less than the processors, at least one. */
   readonly count?: number | undefined;
   /** The threads are called `name-1`, `name-2` and so on. Default `thread`. */
   readonly name?: string | undefined;
+  /**
+   * A thread that is in one handler, or in other code that does not let go of it, for this long is ended and
+   * replaced, and its actors have failed. Default: never; long computation is what threads are for.
+   */
+  readonly blockedKillMs?: number | undefined;
   /** Of each thread. A thread that runs out of memory ends and is replaced; the process goes on. */
   readonly resourceLimits?: ResourceLimits | undefined;
 }
 
-const RULES = { count: wholeNumber(1, 128), name, resourceLimits: object };
+const RULES = { count: wholeNumber(1, 128), name, blockedKillMs: number(1), resourceLimits: object };
 
 const RING_BYTES = 2 ** 18;
 /** A thread that does not come up is started again after this, and each time after twice as long. */
 const RETRY_MS_FIRST = 100;
 const RETRY_MS_MAX = 5_000;
+/** How often threads are looked at, whether they are blocked; less often while none has anything to do. */
+const WATCH_EVERY_MS = 250;
+const WATCH_EVERY_MS_MAX = 2_000;
 /** A thread that does not end by itself is terminated. */
 const CLOSE_WITHIN_MS = 500;
 
@@ -32,16 +44,24 @@ export function threads(options: ThreadsOptions = {}): SystemThreads {
   const {
     count = Math.max(1, availableParallelism() - 1),
     name: prefix = 'thread',
+    blockedKillMs,
     resourceLimits,
   } = options;
   const names = ['main', ...Array.from({ length: count }, (_, i) => `${prefix}-${i + 1}`)];
   return {
-    open: (receiver, settings) => new ActorThreads(names, resourceLimits, receiver, settings).carrier,
+    open: (receiver, settings) =>
+      new ActorThreads(names, { resourceLimits, blockedKillMs }, receiver, settings).carrier,
   };
 }
 
+/** The options for each thread. */
+type ThreadLimits = Pick<ThreadsOptions, 'resourceLimits' | 'blockedKillMs'>;
+
 interface Started {
   thread: NodeThread | undefined;
+  watch: ThreadWatch;
+  /** The reason for which it is being ended. */
+  endedFor: Error | undefined;
   isUp: boolean;
   failures: number;
 }
@@ -50,29 +70,34 @@ interface Started {
 class ActorThreads {
   readonly carrier: ThreadCarrier;
   private readonly names: readonly string[];
-  private readonly resourceLimits: ResourceLimits | undefined;
+  private readonly limits: ThreadLimits;
   private readonly settings: ThreadSettings;
   private readonly receiver: ThreadReceiver;
   private readonly control: SharedArrayBuffer;
+  private readonly memory: ControlMemory;
+  private watching: NodeJS.Timeout | undefined = undefined;
   private readonly started: Started[] = [];
+  private readonly rings = new RetiredRings();
   private onAllEnded: (() => void) | undefined = undefined;
   private isClosing = false;
 
   constructor(
     names: readonly string[],
-    resourceLimits: ResourceLimits | undefined,
+    limits: ThreadLimits,
     receiver: ThreadReceiver,
     settings: ThreadSettings,
   ) {
     this.names = names;
-    this.resourceLimits = resourceLimits;
+    this.limits = limits;
     this.receiver = receiver;
     this.settings = settingsOf(settings);
-    this.control = controlMemory(names.length);
+    this.control = ControlMemory.of(names.length);
+    this.memory = new ControlMemory(names.length, this.control);
     const pairs = names.map((): PeerEnds[] => []);
     for (let a = 0; a < names.length; a += 1) {
       for (let b = a + 1; b < names.length; b += 1) {
         const [endOfA, endOfB] = pairOf(a, b);
+        if (a !== 0) this.rings.use(a, b, [endOfA.out, endOfA.in]);
         pairs[a]?.push(endOfA);
         pairs[b]?.push(endOfB);
       }
@@ -82,9 +107,11 @@ class ActorThreads {
     const own = { self: 0, names, control, peers: pairs[0] as PeerEnds[], entry };
     this.carrier = new ThreadCarrier(own, receiver, () => this.close());
     for (let thread = 1; thread < names.length; thread += 1) {
-      this.started[thread] = { thread: undefined, isUp: false, failures: 0 };
+      const watch = this.watchOf(thread);
+      this.started[thread] = { thread: undefined, watch, endedFor: undefined, isUp: false, failures: 0 };
       this.start(thread, pairs[thread] as PeerEnds[]);
     }
+    this.watchAfter(WATCH_EVERY_MS);
   }
 
   private start(self: number, peers: readonly PeerEnds[]): void {
@@ -101,7 +128,7 @@ class ActorThreads {
         boot: bootModule(names[self] as string),
         data,
         transfer: portsOf(peers),
-        resourceLimits: this.resourceLimits,
+        resourceLimits: this.limits.resourceLimits,
       },
       {
         onMessage: () => {
@@ -116,13 +143,15 @@ class ActorThreads {
 
   private ended(thread: number, error: Error): void {
     const state = this.started[thread] as Started;
+    const reason = state.endedFor ?? error;
     state.thread = undefined;
+    state.endedFor = undefined;
     if (this.isClosing) {
       if (this.started.every((other) => other?.thread === undefined)) this.onAllEnded?.();
       return;
     }
     if (state.isUp) {
-      this.replace(thread, error);
+      this.replace(thread, reason);
       return;
     }
     this.receiver.report(`thread ${this.names[thread]} did not start: ${error.message}`, { error });
@@ -134,9 +163,12 @@ class ActorThreads {
   private replace(thread: number, error: Error): void {
     if (this.isClosing) return;
     const own: PeerEnds[] = [];
+    const others = this.names.map((_, other) => other).filter((other) => other !== 0 && other !== thread);
+    this.receiver.lostBetween(this.rings.threadEnded(thread, others));
     for (let other = 0; other < this.names.length; other += 1) {
       if (other === thread) continue;
       const [endHere, endThere] = pairOf(other, thread);
+      if (other !== 0) this.rings.use(other, thread, [endHere.out, endHere.in]);
       own.push(endThere);
       if (other === 0) this.carrier.replaced(endHere, error);
       else
@@ -148,11 +180,47 @@ class ActorThreads {
     this.start(thread, own);
   }
 
+  private watchOf(thread: number): ThreadWatch {
+    const limits = { reportMs: this.settings.stuckAfterMs, killMs: this.limits.blockedKillMs };
+    return new ThreadWatch(new ThreadNotes(this.memory.notesOf(thread)), limits);
+  }
+
+  private watchAfter(ms: number): void {
+    this.watching = setTimeout(() => {
+      const isIdle = this.names.every((_, thread) => thread === 0 || this.memory.isAsleep(thread));
+      this.watch();
+      this.watchAfter(isIdle ? Math.min(WATCH_EVERY_MS_MAX, 2 * ms) : WATCH_EVERY_MS);
+    }, ms);
+    this.watching.unref();
+  }
+
+  private watch(): void {
+    const now = performance.now();
+    for (let thread = 1; thread < this.names.length; thread += 1) {
+      const state = this.started[thread] as Started;
+      if (!state.isUp || state.endedFor !== undefined) continue;
+      const blocked = state.watch.check(this.memory.isAsleep(thread), now);
+      if (blocked?.limitMs !== undefined) this.endBlocked(thread, state, blocked.limitMs);
+      else if (blocked !== undefined) this.receiver.blocked(thread, Math.round(blocked.ms));
+    }
+  }
+
+  private endBlocked(thread: number, state: Started, limitMs: number): void {
+    const message = this.receiver.messageOn(thread);
+    state.endedFor = new ThreadBlockedError(this.names[thread] as string, message, limitMs);
+    state.thread?.terminate();
+  }
+
   private close(): Promise<void> {
     this.isClosing = true;
+    clearTimeout(this.watching);
     const open = this.started.filter((one) => one?.thread !== undefined);
     if (open.length === 0) return Promise.resolve();
-    for (const { thread } of open) thread?.post({ kind: 'close' } satisfies ThreadMessage);
+    for (const { thread } of open) {
+      // Its end is waited for, also if it has to be terminated.
+      thread?.hold(true);
+      thread?.post({ kind: 'close' } satisfies ThreadMessage);
+    }
     const limit = setTimeout(() => {
       for (const { thread } of open) thread?.terminate();
     }, CLOSE_WITHIN_MS);

@@ -4,6 +4,7 @@
 const HEAD = 0;
 const TAIL = 16;
 const WAITS = 32;
+const SETTLED = 48;
 const HEADER_WORDS = 64;
 const HEADER_BYTES = 4 * HEADER_WORDS;
 
@@ -16,6 +17,15 @@ const LENGTH_BYTES = 8;
 /** Memory of a ring of so many bytes, a power of two. */
 export function ringMemory(bytes: number): SharedArrayBuffer {
   return new SharedArrayBuffer(HEADER_BYTES + bytes);
+}
+
+/** The thread that is left has accounted for the records of a ring whose other thread has ended. */
+export function settleRing(memory: SharedArrayBuffer): void {
+  Atomics.store(new Int32Array(memory, 0, HEADER_WORDS), SETTLED, 1);
+}
+
+export function isRingSettled(memory: SharedArrayBuffer): boolean {
+  return Atomics.load(new Int32Array(memory, 0, HEADER_WORDS), SETTLED) === 1;
 }
 
 /**

@@ -34,6 +34,28 @@ export class ThreadMemoryError extends TroupeError {
   }
 }
 
+/** A thread was in one message for longer than it may, and was ended. */
+export class ThreadBlockedError extends TroupeError {
+  readonly code = 'ERR_THREAD_BLOCKED';
+  readonly thread: string;
+  /** The actor and the message that it was in; undefined where it was in neither. */
+  readonly path: string | undefined;
+  readonly handler: string | undefined;
+  readonly limitMs: number;
+  constructor(
+    thread: string,
+    begun: { readonly path: string; readonly message: string } | undefined,
+    limitMs: number,
+  ) {
+    const where = begun === undefined ? 'code outside of messages' : `${begun.path}.${begun.message}`;
+    super(`thread ${thread} was in ${where} for more than ${limitMs} ms and was ended`);
+    this.thread = thread;
+    this.path = begun?.path;
+    this.handler = begun?.message;
+    this.limitMs = limitMs;
+  }
+}
+
 /** A value holds something that no thread can receive; `path` is its first field of that kind. */
 export class NotCloneableError extends TroupeError {
   readonly code = 'ERR_NOT_CLONEABLE';
@@ -65,6 +87,7 @@ export class ThreadDefinitionError extends TroupeError {
 
 keepClassNames({
   NotCloneableError,
+  ThreadBlockedError,
   ThreadDefinitionError,
   ThreadEndedError,
   ThreadMemoryError,

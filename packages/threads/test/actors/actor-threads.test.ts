@@ -1,6 +1,7 @@
-import { ActorFailedError, createSystem, defineActor } from '@troupe/core';
+import { ActorFailedError, createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
 import {
   type NotCloneableError,
+  ThreadBlockedError,
   ThreadDefinitionError,
   type ThreadEndedError,
   threads,
@@ -8,9 +9,11 @@ import {
 } from '@troupe/threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Counter, Feed, Order, Prices, Slow, Source } from './counter.js';
+import { Counter, Feed, Limited, Order, Prices, Slow, Source } from './counter.js';
 
 const actors = suite('actors on threads');
+
+const quiet: Host = { ...nodeHost, log: () => undefined };
 
 async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
@@ -154,5 +157,41 @@ actors('a definition that a thread cannot find is refused with what to do', asyn
   assert.match(lines[1] ?? '', /stop .*exports no definition/);
   assert.throws(() => system.spawn(Counter, { args: 1, on: 'nowhere' }), /thread-1/);
 });
+
+actors('a thread that does not answer is reported with actor and message, and goes on', async () => {
+  await using system = createSystem({ host: quiet, threads: threads({ count: 1 }), stuckAfterMs: 300 });
+  const reports: unknown[] = [];
+  using _ = system.on('blocked', (event) => reports.push(event));
+  const counter = system.spawn(Counter, { args: 1, on: 'any-thread', name: 'slow' });
+  await system.ask(counter, { withinMs: 20_000 }).spin(1_200);
+  assert.is(await counter.ask.total(), 1, 'not ended');
+  const [report] = reports as { readonly ms: number }[];
+  assert.is(reports.length, 1);
+  assert.ok((report?.ms ?? 0) >= 300);
+  const expected = { kind: 'blocked', thread: 'thread-1', path: '/slow', message: 'spin', ms: report?.ms };
+  assert.equal(report, expected);
+});
+
+actors(
+  'blockedKillMs ends a thread that does not answer; the limit of a handler does so without it',
+  async () => {
+    await using system = createSystem({ host: quiet, threads: threads({ count: 2, blockedKillMs: 600 }) });
+    const [counter, limited] = [
+      system.spawn(Counter, { args: 1, on: 'thread-1', name: 'counter' }),
+      system.spawn(Limited, { on: 'thread-2', name: 'limited' }),
+    ];
+    const spun = await reasonOf(system.ask(counter, { withinMs: 30_000 }).spin(600_000));
+    assert.instance(spun, ThreadBlockedError);
+    const { path, handler, limitMs } = spun as ThreadBlockedError;
+    assert.equal([path, handler, limitMs], ['/counter', 'spin', 600]);
+    assert.is(await system.ask(counter, { withinMs: 20_000 }).total(), 1, 'restarted');
+    const looped = await reasonOf(system.ask(limited, { withinMs: 30_000 }).loop());
+    assert.equal(
+      [(looped as ThreadBlockedError).handler, (looped as ThreadBlockedError).limitMs],
+      ['loop', 200],
+    );
+    assert.is(await system.ask(limited, { withinMs: 20_000 }).wait(), 'done', 'waiting is not blocking');
+  },
+);
 
 actors.run();

@@ -36,9 +36,13 @@ export const Counter = defineActor.of<Counter>()('counter', {
       while (performance.now() < until);
     },
     exit: (_ctx, code) => process.exit(code),
-    allocate: () => {
+    // Yields in between: on Node 24 a loop that does not may end the process.
+    allocate: async () => {
       const kept: number[][] = [];
-      for (;;) kept.push(new Array<number>(10_000).fill(kept.length));
+      for (;;) {
+        for (let count = 0; count < 50; count += 1) kept.push(new Array<number>(10_000).fill(count));
+        await new Promise(setImmediate);
+      }
     },
     notCloneable: () => ({ inner: [1, () => 2] }),
   },
@@ -111,5 +115,16 @@ export const Feed = defineActor('feed', {
     run(_ctx, { to, count }: { to: Ref<Prices>; count: number }) {
       for (let id = 0; id < count; id += 1) to.tell.price({ id, price: id / 4, symbol: `S${id % 3}` });
     },
+  },
+});
+
+/** Its handlers have a limit of their own. */
+export const Limited = defineActor('limited', {
+  middleware: [{ name: 'limit', beforeMessage: () => ({ verdict: 'continue' as const, withinMs: 200 }) }],
+  handlers: {
+    loop() {
+      for (;;);
+    },
+    wait: () => new Promise<string>((resolve) => setTimeout(() => resolve('done'), 20)),
   },
 });

@@ -21,6 +21,7 @@ class End {
 
   constructor(thread: number, ends: ConstructorParameters<typeof ThreadLink>[1]) {
     const receiver = {
+      published: () => undefined,
       told: (...[, , , , , payload]: Parameters<ThreadReceiver['told']>) => void this.told.push(payload),
       roomAgain: () => {
         this.rooms += 1;

@@ -86,9 +86,13 @@ export async function throwOutside(): Promise<void> {
   await sleep(60_000);
 }
 
-export function allocate(): number {
+/** Yields in between: on Node 24 a loop that does not may end the process. */
+export async function allocate(): Promise<number> {
   const all: unknown[] = [];
-  for (;;) all.push(new Array(1_000).fill(all.length));
+  for (;;) {
+    for (let count = 0; count < 100; count += 1) all.push(new Array(1_000).fill(all.length));
+    await new Promise(setImmediate);
+  }
 }
 
 /** Counts in `made` how many items it has made, and writes 1 into the second word when it is closed. */

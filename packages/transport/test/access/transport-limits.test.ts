@@ -38,7 +38,10 @@ limits('delays of a dialer and its time for an attempt are checked', () => {
     optionOf(() => redialBackoff({ jitter: 2 })),
     'backoff.jitter',
   );
-  const options = { connectMs: 0 } as unknown as ConstructorParameters<typeof Dialer>[0];
+  const options = {
+    address: { host: '127.0.0.1', port: 1 },
+    connectMs: 0,
+  } as unknown as ConstructorParameters<typeof Dialer>[0];
   assert.is(
     optionOf(() => new Dialer(options)),
     'connectMs',

@@ -30,6 +30,8 @@ interface Appender {
   /** Last LSN after its recovery. */
   readonly found: number;
   acked(): number;
+  /** Resolves with the next output; rejects if the process ends by itself. */
+  nextOutput(): Promise<unknown>;
 }
 
 function start(dir: string): Promise<Appender> {
@@ -46,11 +48,15 @@ function start(dir: string): Promise<Appender> {
       rest = lines.pop() ?? '';
       for (const line of lines) {
         const [word, lsn] = line.split(' ');
-        if (word === 'ready') resolve({ child, found: Number(lsn), acked: () => acked });
+        if (word === 'ready') resolve({ child, found: Number(lsn), acked: () => acked, nextOutput });
         else acked = Number(lsn);
       }
     });
-    child.once('exit', (code) => reject(new Error(`the process ended by itself with ${code}: ${errors}`)));
+    const ended = new Promise<never>((_resolve, end) => {
+      child.once('exit', (code) => end(new Error(`the process ended by itself with ${code}: ${errors}`)));
+    });
+    ended.catch(reject);
+    const nextOutput = (): Promise<unknown> => Promise.race([once(child.stdout, 'data'), ended]);
   });
 }
 
@@ -67,7 +73,7 @@ kills(`${KILLS} kills lose no acknowledged record`, async () => {
       );
       // Waits for a number of acknowledgements, not for a time, so that every kill hits a writing process.
       const enough = appender.found + 1 + random.below(3_000);
-      while (appender.acked() < enough) await once(appender.child.stdout as NodeJS.ReadableStream, 'data');
+      while (appender.acked() < enough) await appender.nextOutput();
       appender.child.kill('SIGKILL');
       await once(appender.child, 'close');
       acknowledged = appender.acked();

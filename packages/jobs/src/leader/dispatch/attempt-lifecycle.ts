@@ -14,6 +14,7 @@ import type {
 } from '../../ledger/ledger-record.js';
 import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { AttemptEnd, AttemptRef, StreamEnd } from '../../protocol/worker-messages.js';
+import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import type { ExecQueue } from './exec-queue.js';
@@ -41,9 +42,11 @@ export class AttemptLifecycle {
     | 'uncommitted'
     | 'whenApplied'
   >;
+  private readonly feeds: Pick<FeedTable, 'isReplayable'>;
 
-  constructor(context: AttemptLifecycle['context']) {
+  constructor(context: AttemptLifecycle['context'], feeds: Pick<FeedTable, 'isReplayable'>) {
     this.context = context;
+    this.feeds = feeds;
   }
 
   /** The credit is spent with the decision; the assignment is sent when its record is durable. */
@@ -246,7 +249,7 @@ export class AttemptLifecycle {
     failure: JobFailure | undefined,
   ): RequeueRecord | DeadRecord {
     // Another attempt would not see the beginning of its feed.
-    if (!this.context.ledger.isReplayable(job.no)) return this.deadLetter(job, 'feed-dropped', failure);
+    if (!this.feeds.isReplayable(job.no)) return this.deadLetter(job, 'feed-dropped', failure);
     const at = this.context.recordTime;
     const { retry, exec } = job.policy;
     const delayMs = times === 0 ? 0 : retryDelayMs(retry, times, this.context.clock.random());

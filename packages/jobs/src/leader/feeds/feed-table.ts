@@ -30,8 +30,8 @@ import { UnopenedFeeds } from './unopened-feeds.js';
 const FEED_WINDOW_BYTES = 1024 * 1024;
 /** No client that keeps to its windows gets here. */
 const OVERRUN_BYTES_MAX = 4 * FEED_WINDOW_BYTES;
-/** A feed that is too long is dropped in steps of this size, a record each. */
-const DROP_BYTES = 64 * 1024;
+/** A feed that is too long is dropped in steps of at most this size, a record each. */
+const DROP_BYTES_MAX = 64 * 1024;
 /** Feeds one session may have open. */
 const FEEDS_MAX = 4_096;
 
@@ -216,6 +216,11 @@ export class FeedTable {
     this.unopened.tick();
   }
 
+  /** Whether another attempt would see the same items; not if the record that drops some is on its way. */
+  isReplayable(no: number): boolean {
+    return (this.jobs.get(no)?.droppedTo ?? 0) === 0 && this.context.ledger.isReplayable(no);
+  }
+
   /** For an operator; nothing of a job that was not fed. */
   view(no: number): { readonly feed?: FeedView } {
     const stored = this.context.ledger.feeds.get(no);
@@ -287,11 +292,15 @@ export class FeedTable {
   }
 
   /** Beyond its bound a feed is not kept for another attempt: what the handler has taken goes. */
-  private dropTaken({ no, policy }: LeaderJob, fed: FedJob, stored: StoredFeed): void {
+  private dropTaken({ no, policy, pending }: LeaderJob, fed: FedJob, stored: StoredFeed): void {
+    // The attempt has ended, and its record may say that the job is tried again.
+    if (pending) return;
     const { feedBytesMax = 0 } = policy.limits;
     const isTooLong = stored.bytes > feedBytesMax || !stored.isReplayable;
     const from = Math.max(fed.droppedTo, stored.base);
-    if (!isTooLong || stored.bytesBetween(from, fed.taken) < DROP_BYTES) return;
+    // One of the size of its bound, so that twice its bound is kept at most.
+    const step = Math.min(feedBytesMax === 0 ? DROP_BYTES_MAX : feedBytesMax, DROP_BYTES_MAX);
+    if (!isTooLong || stored.bytesBetween(from, fed.taken) < step) return;
     fed.droppedTo = fed.taken;
     this.context.stage({ type: 'feed_drop', at: this.context.recordTime, job: no, below: fed.taken });
   }
@@ -309,7 +318,7 @@ export class FeedTable {
       feed: number,
       accepted: stored.feeders.get(feeder) ?? 0,
       taken: fed?.taken ?? 0,
-      window: Math.max(0, FEED_WINDOW_BYTES - untaken),
+      window: phase === 'ended' ? 0 : Math.max(0, FEED_WINDOW_BYTES - untaken),
       phase,
       isEnded: phase === 'ended' || stored.end !== undefined,
       refusal: undefined,

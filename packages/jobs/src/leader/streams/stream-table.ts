@@ -48,6 +48,8 @@ export class StreamTable {
   private readonly streams = new Map<number, JobStream>();
   /** Jobs that have ended, oldest first: their streams go with their results. */
   private readonly ended = new Set<number>();
+  /** Where the next tick goes on: streams behind many that stay are looked at too. */
+  private sweeping = this.ended.values();
   private readonly dirty = new Set<JobStream>();
   /** Jobs whose worker needs another window. */
   private readonly taken = new Set<number>();
@@ -259,10 +261,12 @@ export class StreamTable {
   }
 
   private sweep(): void {
-    let left = SWEPT_PER_TICK;
-    for (const no of this.ended) {
-      if (left === 0) return;
-      left -= 1;
+    for (let left = SWEPT_PER_TICK; left > 0; left -= 1) {
+      const { value: no, done } = this.sweeping.next();
+      if (done === true) {
+        this.sweeping = this.ended.values();
+        return;
+      }
       const job = this.context.ledger.jobs.get(no);
       if (job !== undefined && !this.context.ledger.isExpired(job, this.context.recordTime)) continue;
       const stream = this.streams.get(no);

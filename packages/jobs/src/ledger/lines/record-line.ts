@@ -60,7 +60,7 @@ const FIELDS: { readonly [T in Type]: LineFields<Omit<RecordOf<T>, 'type' | 'at'
   dlq: {
     job: int,
     attempt: int,
-    reason: word('failed', 'final', 'timed-out', 'quarantined', 'payload-lost'),
+    reason: word('failed', 'final', 'timed-out', 'quarantined', 'payload-lost', 'feed-dropped'),
     failure,
     ...STREAM_END,
   },

@@ -19,9 +19,11 @@ export type CommandChunk =
 export interface CommandOutput {
   /** The last 256 Ki characters. */
   readonly stdout: string;
+  /** The same of the other stream. */
   readonly stderr: string;
   /** Null: a signal ended it. */
   readonly exitCode: number | null;
+  /** The signal that ended it; null: none. */
   readonly signal: string | null;
   /** Earlier characters of `stdout` or `stderr` are left out. */
   readonly isTruncated: boolean;

@@ -4,10 +4,11 @@ import { checkedSchema, isText, isTextRecord } from '../checked-schema.js';
 export interface HttpInput {
   /** http or https, to a host of the worker's allow-list. */
   readonly url: string;
-  /** Default `GET`. */
+  /** The method of the request. Default `GET`. */
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | undefined;
   /** Host, length and connection headers are the worker's. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The body of the request. Default: none. */
   readonly body?: string | undefined;
   /** How bytes of the response become texts. Default `utf8`. */
   readonly encoding?: 'utf8' | 'base64' | undefined;
@@ -19,10 +20,13 @@ export type HttpChunk =
   | { readonly body: string };
 
 export interface HttpOutput {
+  /** Of the last response. */
   readonly status: number;
+  /** Its headers, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   /** The last one, behind redirects. */
   readonly url: string;
+  /** Its body, as the encoding of the input says. */
   readonly body: string;
 }
 

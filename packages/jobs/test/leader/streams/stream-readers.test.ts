@@ -27,4 +27,24 @@ readers('a client has a bounded number of readers', () => {
   assert.equal(read(READERS_MAX + 1), []);
 });
 
+readers('the stream of an ended job goes with its result, behind any number that stay', () => {
+  const harness = new LeaderHarness();
+  const worker = harness.worker({ slots: 2_000 });
+  const streaming = { streaming: 'response', stream: DEFAULT_STREAM } as const;
+  const end = (keepMs: number, name: string, jobs: number): void => {
+    const policy = { ...policyOf('one', { doneMs: keepMs, deadMs: keepMs }), ...streaming };
+    const client = new FakeClient(harness, name, 't1', policy);
+    const before = worker.assigned().length;
+    for (let i = 0; i < jobs; i += 1) client.submit('x');
+    for (const one of worker.assigned().slice(before)) worker.succeed(one);
+  };
+  end(1e9, 'ann', 1_100);
+  end(1_000, 'bob', 3);
+  // State without another view: the streams that the leader holds.
+  const { streams } = (harness.leader as unknown as { streams: { streams: Map<number, unknown> } }).streams;
+  assert.is(streams.size, 1_103);
+  harness.advanceWithHeartbeats(2_000, worker);
+  assert.is(streams.size, 1_100);
+});
+
 readers.run();

@@ -54,7 +54,7 @@ const records: fc.Arbitrary<LedgerRecord> = fc.oneof(
   fc.record({
     type: of('dlq'),
     ...attempt,
-    reason: of('failed', 'final', 'timed-out', 'quarantined'),
+    reason: of('failed', 'final', 'timed-out', 'quarantined', 'payload-lost', 'feed-dropped'),
     failure,
   }),
   fc.record({

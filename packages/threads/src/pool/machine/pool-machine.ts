@@ -171,8 +171,15 @@ export class PoolMachine {
       worker.current = undefined;
       this.active -= 1;
       this.assignQueued(worker);
-    } else if (task.stage === 'active' && worker !== undefined) return this.cancelActive(worker, task, end);
-    else return true;
+    } else if (task.stage === 'active' && worker !== undefined) {
+      if (worker.current !== task || !this.threads.withdraw(worker, task))
+        return this.cancelActive(worker, task, end);
+      // The thread was given it and has not begun it: it will never report it, and goes on with the next.
+      this.active -= 1;
+      this.count(task, end);
+      this.goOn(worker, worker.reportedAt);
+      return true;
+    } else return true;
     this.count(task, end);
     return true;
   }

@@ -1,10 +1,11 @@
-import type { ActorCell } from '../actor/actor-cell.js';
-import { STOP_WITHIN_MS_DEFAULT } from '../actor/actor-type.js';
-import type { AnyDefinition } from '../define/actor-definition.js';
-import { makeDefinition } from '../define/define-actor.js';
-import { layoutFields } from '../define/fixed-layout.js';
-import type { PlacedRoute, Route } from './route.js';
-import type { RemoteDefinition } from './threads.js';
+import type { ActorCell } from '../../actor/actor-cell.js';
+import { STOP_WITHIN_MS_DEFAULT } from '../../actor/actor-type.js';
+import type { AnyDefinition } from '../../define/actor-definition.js';
+import { makeDefinition } from '../../define/define-actor.js';
+import { layoutFields } from '../../define/fixed-layout.js';
+import type { RemoteDefinition } from '../threads.js';
+import type { PlacedRoute } from './placed-route.js';
+import type { Route } from './route.js';
 
 /** A resident that does not stop is killed on its own thread first. */
 const STOP_MARGIN_MS = 1_000;

@@ -1,8 +1,8 @@
 // Hot path: no allocation per message.
 
-import type { ActorCell } from '../actor/actor-cell.js';
-import { Delivery } from '../mailbox/delivery.js';
-import { type Envelope, isEnveloped } from '../message/envelope.js';
+import type { ActorCell } from '../../actor/actor-cell.js';
+import { type Envelope, isEnveloped } from '../../message/envelope.js';
+import { MonitoredDelivery } from '../notes/monitored-delivery.js';
 import type { Route } from './route.js';
 
 /**
@@ -10,7 +10,7 @@ import type { Route } from './route.js';
  * mailbox that it could overtake. Everything else takes its turn there, so that a proxy that waits for room
  * fills, and mutes its senders.
  */
-export class ProxyDelivery extends Delivery<ActorCell> {
+export class ProxyDelivery extends MonitoredDelivery {
   override wakeWith(cell: ActorCell, handler: number, payload: unknown): void {
     if (!isEnveloped(handler)) (cell.state as Route).writeMessage(cell, handler, payload);
     else if (isAskFromOutside(payload as Envelope)) (cell.state as Route).writeAsk(cell, payload as Envelope);

@@ -1,0 +1,96 @@
+// timeout: 120s
+import { defineJob, handle, startWorker } from '@troupe/jobs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inProcess, lines, ownLeader, troupe } from './troupe.js';
+
+const streams = suite('streams and feeds by the command');
+
+const any = {
+  '~standard': { version: 1 as const, vendor: 'test', validate: (value: unknown) => ({ value }) },
+};
+const Words = defineJob('text.words', { input: any, output: any, chunk: any });
+const Upper = defineJob('text.upper', { input: any, output: any, chunk: any, feed: any });
+
+const handlers = [
+  handle(Words, async function* (text) {
+    if (text === 'fail') throw new Error('no words');
+    for (const word of String(text).split(' ')) yield `${word} `;
+  }),
+  handle(Upper, async function* (_input, { feed }) {
+    for await (const item of feed) yield typeof item === 'string' ? `${item.toUpperCase()}\n` : item;
+  }),
+];
+
+streams('`stream`, `run --stream` and `await --stream` print chunks, and fail as the job does', async () => {
+  await using s = await ownLeader();
+  await using _worker = await startWorker({
+    address: addressOf(s.at),
+    name: 'w',
+    handlers,
+    heartbeatThread: false,
+  });
+  const to = ['--leader', s.at];
+  for (const command of [['stream'], ['run', '--stream']]) {
+    const ran = await troupe([...command, 'text.words', '--text', 'to be or not', ...to]);
+    assert.is(ran.out, 'to be or not \n');
+    assert.match(ran.err, /^troupe: job [0-9a-z]{5}-[0-9a-z]+\n$/);
+    assert.is(ran.code, 0);
+    const id = ran.err.trim().split(' ').at(-1) ?? '';
+    assert.equal(await troupe(['await', id, '--stream', ...to]), {
+      code: 0,
+      out: 'to be or not \n',
+      err: '',
+    });
+  }
+  const items = lines(await inProcess(['stream', 'text.words', '--text', 'a b', '--json', ...to]));
+  assert.equal(
+    items.map(({ kind }) => kind),
+    ['data', 'data', 'end'],
+  );
+  const failed = await troupe(['stream', 'text.words', '--text', 'fail', '--attempts', '1', ...to]);
+  const plain = await troupe(['run', 'text.words', '--text', 'fail', '--attempts', '1', ...to]);
+  assert.is(failed.code, plain.code);
+  assert.match(failed.err, 'no words');
+});
+
+streams('`feed` feeds a job by lines, by JSON and by bytes, and ends its feed', async () => {
+  await using s = await ownLeader();
+  await using _worker = await startWorker({
+    address: addressOf(s.at),
+    name: 'w',
+    handlers,
+    heartbeatThread: false,
+  });
+  const to = ['--leader', s.at];
+  const fed = async (flags: readonly string[], stdin: string): Promise<string> => {
+    const streaming = troupe(['stream', 'text.upper', 'null', '--fed', ...to]);
+    const { id } = (await lastJob(to)) as { id: string };
+    const ended = await troupe(['feed', id, ...flags, ...to], { stdin });
+    assert.is(ended.code, 0, ended.err);
+    const { code, out } = await streaming;
+    assert.is(code, 0);
+    return `${ended.out}${out}`;
+  };
+  assert.is(await fed([], 'one\ntwo\n'), '2 items\nONE\nTWO\n');
+  assert.is(await fed(['--json-lines'], '{"a":1}\n[2]\n'), '2 items\n{"a":1}\n[2]\n');
+  assert.is(await fed(['--bytes'], 'xyz'), '1 items\nEHL6\n');
+  const bad = await troupe(['feed', 'aaaaa-1', ...to], { stdin: 'x\n' });
+  assert.not(bad.code === 0);
+  assert.is(bad.err.trim().split('\n').length, 1);
+});
+
+/** `host:port` of a leader on loopback. */
+function addressOf(at: string): { readonly port: number } {
+  return { port: Number(at.split(':').at(-1)) };
+}
+
+async function lastJob(to: readonly string[]): Promise<unknown> {
+  for (;;) {
+    const jobs = lines(await inProcess(['ls', '--json', '--state', 'running', ...to]));
+    if (jobs.length > 0) return jobs.at(-1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+streams.run();
