@@ -36,6 +36,7 @@ export type { JobPolicy, StreamingMode } from './job/job-policy.js';
 export { type Payload, payloadText } from './job/payload.js';
 export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
+export type { StreamPolicy } from './job/stream-policy.js';
 export type { TraceContext } from './job/trace-context.js';
 export type { Trailer } from './job/trailer.js';
 export { validateJobInput } from './job/validate-by-schema.js';
@@ -115,6 +116,16 @@ export type { StartWorkerOptions } from './remote/start-worker.js';
 export { RemoteWorker, startWorker } from './remote/start-worker.js';
 export type { LeaderRenewal, LeaderServerOptions } from './server/leader-server.js';
 export { LeaderServer, startLeader } from './server/leader-server.js';
+export { fileSpill } from './spill/file-spill.js';
+export type {
+  OpenSpill,
+  Spill,
+  SpillLoaded,
+  SpillRead,
+  SpillReceiver,
+  SpillWrite,
+  SpillWritten,
+} from './spill/spill.js';
 export type { JobFeed } from './worker/feed/job-feed.js';
 export type {
   AttemptContext,

@@ -31,5 +31,7 @@ export type {
 } from '../protocol/admin-messages.js';
 export type { LeaderRenewal, LeaderServerOptions } from '../server/leader-server.js';
 export { LeaderServer, startLeader } from '../server/leader-server.js';
+export { fileSpill } from '../spill/file-spill.js';
+export type { OpenSpill, Spill } from '../spill/spill.js';
 export type { JobsEvent, JobsObserver } from './jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';

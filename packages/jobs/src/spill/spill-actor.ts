@@ -27,6 +27,8 @@ interface SpillProtocol {
 class SpillState {
   readonly storage: Storage;
   readonly files: OpenFiles;
+  /** The file whose name is on the disk; another one is written only after it. */
+  syncedFile = 0;
   /** Its leader ends, too: no message may follow. */
   isEnded = false;
 
@@ -41,13 +43,13 @@ export const SpillActor: Actor<SpillProtocol, Storage> = defineActor.of<SpillPro
   state: (storage: Storage) => new SpillState(storage),
   handlers: {
     write({ state }, request) {
-      const { files, storage } = state;
+      const { files } = state;
       const { file, position, to } = request;
       const mode = position === 0 ? 'create' : 'read';
       files.write<void>(
         spillFileName(file),
         mode,
-        (handle, done) => writeAll(storage, handle, request, done),
+        (handle, done) => writeAll(state, handle, request, done),
         (error) => {
           if (!state.isEnded) to.tell.spillWritten({ error });
         },
@@ -80,20 +82,20 @@ export const SpillActor: Actor<SpillProtocol, Storage> = defineActor.of<SpillPro
   mailbox: { capacity: 1_024, overflow: 'mute-sender' },
 });
 
-function writeAll(
-  storage: Storage,
-  handle: StorageFile,
-  { bytes, position, isDurable }: SpillWrite,
-  done: Callback,
-): void {
+function writeAll(state: SpillState, handle: StorageFile, write: SpillWrite, done: Callback): void {
+  const { storage } = state;
+  const { file, bytes, position, isDurable } = write;
   storage.write(handle, bytes, position, (error, count) => {
     if (error !== null) return done(error);
     if (count < bytes.length) return done(new Error(`${count} of ${bytes.length} bytes were written`));
     if (!isDurable) return done(null);
     storage.sync(handle, (failed) => {
-      if (failed !== null || position > 0) return done(failed);
-      // The name of a new file, too.
-      storage.syncDir(SPILL_FOLDER, done);
+      if (failed !== null || state.syncedFile === file) return done(failed);
+      // The name of the file, too.
+      storage.syncDir(SPILL_FOLDER, (unnamed) => {
+        if (unnamed === null) state.syncedFile = file;
+        done(unnamed);
+      });
     });
   });
 }

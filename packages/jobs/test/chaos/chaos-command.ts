@@ -1,6 +1,7 @@
 // npm run chaos: faults against real processes, until the time is over or a fault has lost something.
 //   npm run chaos -- --minutes 10              all faults that this machine allows
 //   npm run chaos -- --rounds 50 --kills       fifty rounds of kill -9 alone
+//   npm run chaos -- --rounds 50 --streams     fifty rounds of kill -9 while chunks are read
 //   npm run chaos -- --faults clock-step,two-leaders
 //   npm run chaos -- --minutes 1 --seed 7      the choices of an earlier run
 import { rm, statfs } from 'node:fs/promises';
@@ -10,6 +11,7 @@ import { ChaosCampaign, FAULTS, type Fault, FREE_BYTES_SOFT, KILLS } from './cha
 import { FakeClock } from './fake-clock.js';
 import { pidNamespace } from './pid-namespace.js';
 import { SmallDisk } from './small-disk.js';
+import { StreamCampaign } from './stream-campaign.js';
 
 const DISK_MIB = 512;
 
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     rounds: { type: 'string' },
     seed: { type: 'string' },
     kills: { type: 'boolean' },
+    streams: { type: 'boolean' },
     faults: { type: 'string' },
   },
 });
@@ -34,7 +37,8 @@ const faults = [...wanted];
 const folder = disk === undefined ? await tempFolder() : undefined;
 
 try {
-  process.exitCode = await run(disk?.path ?? (folder as { readonly path: string }).path);
+  const root = disk?.path ?? (folder as { readonly path: string }).path;
+  process.exitCode = values.streams === true ? await runStreams(root) : await run(root);
 } finally {
   await disk?.[Symbol.asyncDispose]();
   await clock?.[Symbol.asyncDispose]();
@@ -50,13 +54,25 @@ function usable<T extends object>(fault: Fault, found: T | { readonly reason: st
 }
 
 function faultsWanted(): Set<Fault> {
-  if (values.kills === true) return new Set(KILLS);
+  if (values.kills === true || values.streams === true) return new Set(KILLS);
   if (values.faults === undefined) return new Set(FAULTS);
   const named = values.faults.split(',');
   const unknown = named.filter((name) => !FAULTS.some((fault) => fault === name));
   if (unknown.length === 0) return new Set(FAULTS.filter((fault) => named.includes(fault)));
   console.error(`chaos: no fault ${unknown.join(', ')}; there are ${FAULTS.join(', ')}`);
   process.exit(2);
+}
+
+async function runStreams(root: string): Promise<number> {
+  await using campaign = await StreamCampaign.start({ seed, dir: `${root}/log` });
+  const until = performance.now() + minutes * 60_000;
+  let done = 0;
+  for (; done < rounds && performance.now() < until; done += 1) await campaign.round();
+  const { problems, ...report } = await campaign.finish();
+  console.log(`seed ${seed}, ${done} rounds: ${JSON.stringify(report)}`);
+  for (const problem of problems.slice(0, 20)) console.error(problem);
+  console.log(problems.length === 0 ? 'nothing was lost' : `${problems.length} problems`);
+  return problems.length === 0 ? 0 : 1;
 }
 
 /** One campaign after another, each with a log of its own: a log keeps every record for the check. */

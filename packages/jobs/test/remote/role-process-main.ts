@@ -3,7 +3,10 @@
 //   node role-process-main.js worker <port> <name> <slots> <more options as JSON>
 //   node role-process-main.js client <port> <name>
 //   node role-process-main.js feeder <port> <name>
+//   node role-process-main.js reader <port> <name> <streams at the same time>
 import { type JobHandle, JobsError, type LeaderServerOptions, type StartWorkerOptions } from '@troupe/jobs';
+import { submitAndRead } from '../chaos/token-reader.js';
+import { tokensHandler } from '../chaos/token-stream.js';
 import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { Echo, Fed, sampleHandlers } from './sample-jobs.js';
 
@@ -112,6 +115,16 @@ if (role === 'leader') {
   };
   await Promise.all(Array.from({ length: 4 }, lane));
   process.exit(0);
+} else if (role === 'reader') {
+  const [port, name = 'r', lanes = '1'] = rest;
+  const client = await connectClient({ address: { port: Number(port) }, name, withinMs: 30_000 });
+  let isEnding = false;
+  process.once('SIGTERM', () => {
+    isEnding = true;
+  });
+  print({ kind: 'ready' });
+  await submitAndRead(client, Number(lanes), print, () => isEnding);
+  process.exit(0);
 } else {
   const [port, name = 'w', slots = '4', more = '{}'] = rest;
   const worker = await startWorker({
@@ -121,7 +134,10 @@ if (role === 'leader') {
     cpuCap: 1,
     withinMs: 30_000,
     ...(JSON.parse(more) as Partial<StartWorkerOptions>),
-    handlers: sampleHandlers(name, (exec, input) => print({ kind: 'started', exec, input })),
+    handlers: [
+      ...sampleHandlers(name, (exec, input) => print({ kind: 'started', exec, input })),
+      tokensHandler,
+    ],
   });
   process.once('SIGTERM', () => void worker.close({ withinMs: 500 }).then(() => process.exit(0)));
   // Closes the worker and stdin: any other handle that keeps this process alive is a bug.

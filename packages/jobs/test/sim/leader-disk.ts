@@ -54,6 +54,8 @@ export interface LeaderStorage {
 /** The disk of the leaders, with failing calls, power cuts, and bits that flip while no leader runs. */
 export class LeaderDisk {
   errors = 0;
+  /** A call has failed, the disk was full, or bytes on it are damaged. */
+  hasFailed = false;
   private readonly simulation: Simulation;
   private readonly random: () => number;
   private readonly make: MakeStorage;
@@ -105,6 +107,7 @@ export class LeaderDisk {
   /** The disk is full for a while. */
   fill(ms: number): void {
     this.disk.capacityBytes = this.disk.usedBytes;
+    this.hasFailed = true;
     for (const opened of this.opened) opened.isExcused = true;
     this.simulation.at(this.simulation.now + ms, undefined, () => this.empty());
   }
@@ -146,6 +149,7 @@ export class LeaderDisk {
     const offset = Math.floor(this.random() * bytes.length);
     this.damage = { name, offset, mask: 1 << Math.floor(this.random() * 8) };
     this.disk.flipBits(name, offset, this.damage.mask);
+    this.hasFailed = true;
     damages.set(this.disk, this.damage);
   }
 
@@ -156,6 +160,7 @@ export class LeaderDisk {
     const [name, content] = segments.findLast(([, bytes]) => lastPageOf(bytes) > 0) ?? [];
     if (name === undefined || content === undefined) return;
     this.zeroed = { name, content };
+    this.hasFailed = true;
     const page = 1 + Math.floor(this.random() * lastPageOf(content));
     this.overwrite(name, Buffer.alloc(content.length - page * PAGE_BYTES), page * PAGE_BYTES);
   }
@@ -215,6 +220,7 @@ export class LeaderDisk {
     if (armed === undefined || !armed.on.includes(call.operation)) return undefined;
     this.armed = undefined;
     this.errors += 1;
+    this.hasFailed = true;
     caller.isExcused = true;
     return armed.fault;
   }

@@ -56,7 +56,7 @@ export function swap(
   };
 }
 
-function swapGetter(owner: { prototype: object }, name: string, get: () => unknown): () => void {
+export function swapGetter(owner: { prototype: object }, name: string, get: () => unknown): () => void {
   const original = Object.getOwnPropertyDescriptor(owner.prototype, name);
   if (original?.get === undefined) throw new Error(`nothing to break: no getter ${name}`);
   Object.defineProperty(owner.prototype, name, { ...original, get });

@@ -36,6 +36,7 @@ import { RecordModel } from './record-model.js';
 import { type LeaderProbe, SimulatedLeaders } from './simulated-leaders.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedMachine, Simulation } from './simulation.js';
+import { StreamReadings } from './stream-readings.js';
 import { StreamedItems, streamedHandler, streamedJob } from './streamed-jobs.js';
 import { warmHandler } from './warm-models.js';
 
@@ -83,6 +84,7 @@ const WORKERS = 3;
 const CLIENTS = 2;
 const FAULTS_MS = 4_000;
 const HEAL_MS = 60_000;
+const MEMORY_MS = 20;
 /** Once all faults have ended and no job is left, a new one takes no longer. */
 const LIVENESS_MS = 1_000;
 
@@ -155,6 +157,8 @@ export interface LeaderFaults {
   readonly storage?: MakeStorage;
   /** It does not exit when its log has failed. */
   readonly ignoresFatal?: boolean;
+  /** Most jobs are those whose chunks are read. */
+  readonly isOfStreams?: boolean;
 }
 
 /** A leader and at times a second one, three workers, two clients, their network and the leader's disk, under one seed. */
@@ -172,6 +176,9 @@ export class SimulatedCluster {
   private readonly open = new Set<SubmitOp>();
   private readonly clients = new Map<SimulatedMachine, Client>();
   private readonly disk: LeaderDisk;
+  private readonly readings: StreamReadings;
+  /** Clients that know streams, at a leader that does. */
+  private readonly readers = new Map<SimulatedMachine, Client>();
   private readonly fedJobs: FedJobs;
   /** Clients of a version that knows feeds. */
   private readonly feedingClients = new Map<SimulatedMachine, Client>();
@@ -188,7 +195,8 @@ export class SimulatedCluster {
   constructor(seed: number, leaderFaults: LeaderFaults = {}) {
     this.simulation = new Simulation(seed);
     this.random = this.simulation.stream('plan');
-    this.faultPlan = this.drawFaultPlan();
+    const plan = this.drawFaultPlan();
+    this.faultPlan = leaderFaults.isOfStreams === true ? { ...plan, submits: 2 } : plan;
     const { limits, keep } = this.faultPlan;
     const { keyWindowMs = KEY_WINDOW_MS, clientRunningMax = NO_LIMIT, jobsMax = NO_LIMIT } = limits;
     const { jobsPerIdentityMax = NO_LIMIT, keysPerIdentityMax = NO_LIMIT, deadMax = NO_LIMIT } = limits;
@@ -201,6 +209,17 @@ export class SimulatedCluster {
       now,
       unanswered: (identity) => this.unanswered(identity),
       problem: (text) => this.simulation.problem(text),
+    });
+    this.readings = new StreamReadings({
+      simulation: this.simulation,
+      records: this.records,
+      keep,
+      drops: () => this.drops,
+      hasRestarted: () => this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
+      hasDiskFaults: () => this.disk.hasFailed,
+      isMain: leaderFaults.isOfStreams === true,
+      ran: (job, attempt, worker) =>
+        this.history.ran(job, { attempt, worker, group: 'main', at: this.simulation.now }),
     });
     this.fedJobs = new FedJobs({
       simulation: this.simulation,
@@ -257,9 +276,12 @@ export class SimulatedCluster {
       this.startClient(machine, machine.name);
     }
     this.planFaults();
+    this.watchMemory();
     await this.simulation.run(FAULTS_MS);
     this.heal();
-    const isSettled = (): boolean => this.open.size === 0 && this.calls.size === 0 && this.fedJobs.isSettled;
+    this.readAfterFaults();
+    const isSettled = (): boolean =>
+      this.open.size === 0 && this.calls.size === 0 && this.readings.isSettled && this.fedJobs.isSettled;
     await this.simulation.run(FAULTS_MS + HEAL_MS, isSettled);
     await this.check();
     return {
@@ -277,6 +299,24 @@ export class SimulatedCluster {
       fenced: this.leaders.fenced,
       versionRefusals: this.leaders.versionRefusals,
     };
+  }
+
+  private knowsStreams({ features }: PeerVersion): boolean {
+    return features.includes('streams') && this.peerVersions.leader.features.includes('streams');
+  }
+
+  /** One more client: a stream may wait for a reader whose client has crashed. */
+  private readAfterFaults(): void {
+    if (!this.knowsStreams(this.peerVersions.own)) return;
+    const machine = this.simulation.machine('reader');
+    this.startClient(machine, machine.name, this.peerVersions.own);
+    const client = this.readers.get(machine) as Client; // it knows streams
+    this.readings.heal([machine, client]);
+  }
+
+  private watchMemory(): void {
+    this.readings.checkMemory(this.leaders.current?.streams.streams.values() ?? []);
+    this.simulation.at(this.simulation.now + MEMORY_MS, undefined, () => this.watchMemory());
   }
 
   /** Jobs of submits that are not answered, of one identity or of all; without keys all are one. */
@@ -401,6 +441,7 @@ export class SimulatedCluster {
             ...(Object.keys(jobs) as Kind[]).map((kind) =>
               kind === 'hung' ? warmHandler(jobs.hung, run(kind), problem) : handle(jobs[kind], run(kind)),
             ),
+            ...(isSide ? [] : this.readings.handled(machine, underWay)),
             ...(isSide ? [] : [streamedHandler(this.streamed, run('slow'), problem)]),
             ...(isSide ? [] : [this.fedJobs.handled(machine, underWay)]),
           ],
@@ -495,10 +536,10 @@ export class SimulatedCluster {
     });
   }
 
-  private startClient(machine: SimulatedMachine, name: string): void {
+  private startClient(machine: SimulatedMachine, name: string, own?: PeerVersion): void {
     const host = machine.boot();
     const { incarnation } = machine;
-    const version = this.peerVersions.draw();
+    const version = own ?? this.peerVersions.draw();
     const peer = {
       machine,
       incarnation,
@@ -520,6 +561,17 @@ export class SimulatedCluster {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
       this.simulation.at(at, machine, () => void this.submit(spawned.client, machine, version));
     }
+    const knowsStreams = this.knowsStreams(version);
+    if (knowsStreams) this.readers.set(machine, spawned.client);
+    else this.readers.delete(machine);
+    for (const ms of this.faulty && knowsStreams
+      ? this.readings.submitTimes(FAULTS_MS - this.simulation.now)
+      : [])
+      this.simulation.at(
+        this.simulation.now + ms,
+        machine,
+        () => void this.submitStream(spawned.client, machine),
+      );
     for (const ms of this.faulty ? this.fedJobs.submitTimes(FAULTS_MS - this.simulation.now) : [])
       this.simulation.at(
         this.simulation.now + ms,
@@ -538,6 +590,7 @@ export class SimulatedCluster {
     this.network.peerDown(machine);
     // Its promises never settle; an outcome it had not received stays unknown.
     for (const op of this.open) if (op.client === machine.name) this.open.delete(op);
+    this.readings.clientCrashed(machine);
     this.fedJobs.clientCrashed(machine);
     for (const [call, of] of this.calls) if (of === machine) this.calls.delete(call);
     this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
@@ -621,6 +674,20 @@ export class SimulatedCluster {
       // About when its retention is over.
       const { doneMs } = this.faultPlan.keep;
       if (doneMs !== undefined) this.inspectLater(op, handle, machine, doneMs - 15 + this.random() * 30);
+    });
+  }
+
+  private async submitStream(client: Client, machine: SimulatedMachine): Promise<void> {
+    const { job, streaming } = this.readings.draw();
+    this.submitted += 1;
+    const op = this.newSubmit(machine, job.exec, `streamed ${this.submitted}`);
+    const others = [...this.readers].filter(([other]) => other !== machine && other.alive);
+    await this.track(op, async () => {
+      const handle = await client.submit(job, op.payload, { streaming });
+      const no = numberOf(handle);
+      this.history.accepted(op, [no]);
+      this.readings.read(handle, { no, policy: job, streaming }, [[machine, client], ...others]);
+      await this.follow(op, handle);
     });
   }
 
@@ -842,6 +909,7 @@ export class SimulatedCluster {
       drops: this.drops,
       restarted: this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
     };
+    for (const problem of this.readings.check()) simulation.problem(problem);
     for (const problem of this.fedJobs.check()) simulation.problem(problem);
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);

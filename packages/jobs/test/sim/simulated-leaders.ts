@@ -5,12 +5,14 @@ import type { FaultyStorage } from '@troupe/wal/testing';
 import { LeaderActor } from '#src/leader/leader-actor.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import type { Ledger } from '#src/ledger/ledger.js';
+import { fileSpill } from '#src/spill/file-spill.js';
 import type { LeaderDisk, LeaderStorage } from './leader-disk.js';
 import type { ObservedLeader } from './message-observer.js';
 import { isRaised, type LeaderVersion, type OtherVersions } from './other-versions.js';
 import type { RecordModel } from './record-model.js';
 import type { SimulatedNetwork } from './simulated-network.js';
 import type { SimulatedMachine, Simulation } from './simulation.js';
+import type { HeldStream } from './stream-readings.js';
 
 const times = { tickMs: 20, heartbeatMs: 50, resumeGraceMs: 100, reclaimMs: 400, runGraceMs: 150 };
 
@@ -21,6 +23,7 @@ export interface LeaderProbe {
   readonly ledger: Ledger;
   readonly recordTime: number;
   readonly journalWriter: { readonly isIdle: boolean };
+  readonly streams: { readonly streams: ReadonlyMap<number, HeldStream> };
 }
 
 /** One process of a leader. */
@@ -148,6 +151,7 @@ export class SimulatedLeaders {
         times,
         limits,
         openJournal: this.checkStart(process, open),
+        openSpill: fileSpill(process.storage.storage),
         onFatal: (error) => ifUp(() => this.exited(process, error.message, isFenced(error))),
       },
     });

@@ -110,7 +110,8 @@ files('a durable write survives a power cut, with the name of its file; another 
   const storage = new FaultyStorage({ schedule: (complete) => setImmediate(complete) });
   {
     await using one = await rig(storage);
-    await one.write(1, 0, 'durable', true);
+    await one.write(1, 0, 'not yet ');
+    await one.write(1, 8, 'durable', true);
     await one.write(2, 0, 'perhaps');
   }
   const after = new FaultyStorage({
@@ -118,7 +119,7 @@ files('a durable write survives a power cut, with the name of its file; another 
     schedule: (complete) => setImmediate(complete),
   });
   await using two = await rig(after, [1, 2]);
-  assert.is(two.found.get(1), 'durable');
+  assert.is(two.found.get(1), 'not yet durable');
   assert.not.ok(two.found.get(2)?.includes('perhaps'));
 });
 

@@ -36,6 +36,10 @@ export class ChunkCollector {
     this.chunks.push(chunk);
   }
 
+  get isEmpty(): boolean {
+    return this.join === undefined;
+  }
+
   /** Without a chunk: undefined. */
   get collected(): unknown {
     return this.join === undefined ? this.value : this.join(this.chunks as never[]); // all of one kind

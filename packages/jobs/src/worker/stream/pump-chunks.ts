@@ -7,6 +7,7 @@ import { CHUNK_BYTES_MAX } from '../../protocol/stream-messages.js';
 import type { Attempt } from '../attempt/attempt.js';
 import { ChunkCollector } from './chunk-collector.js';
 import type { ChunkSender } from './chunk-sender.js';
+import { emptyOutput } from './empty-output.js';
 
 /**
  * Takes the chunks of a handler until it returns: each is checked, sent to the readers where there are some,
@@ -23,7 +24,8 @@ export async function pumpChunks(
     attempt.startSilence();
     for (;;) {
       const step = await chunks.next();
-      if (step.done === true) return step.value === undefined ? collector.collected : step.value;
+      if (step.done === true)
+        return step.value === undefined ? await collectedBy(collector, job) : step.value;
       const taking = takeChunk(attempt, job, collector, step.value);
       if (taking !== undefined) await taking;
     }
@@ -35,6 +37,10 @@ export async function pumpChunks(
     attempt.stopSilence();
     while (attempt.stream?.isDrained === false) await attempt.stream.changed();
   }
+}
+
+function collectedBy(collector: ChunkCollector, job: JobDefinition): unknown {
+  return collector.isEmpty && job.collect === undefined ? emptyOutput(job) : collector.collected;
 }
 
 /** At once, where the schema is synchronous and there is room. */
