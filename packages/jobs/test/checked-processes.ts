@@ -17,8 +17,11 @@ function watch(system: ActorSystem): void {
   });
 }
 
-/** A session that ends with its connection has nothing more to write. */
+/**
+ * A session that ends with its connection has nothing more to write; a tick may fire while its actor stops.
+ */
 function isOwnRest({ to, message, reason }: DeadLetter): boolean {
+  if (message === 'tick') return reason === 'stopped';
   return reason === 'left-over' && message === 'writable' && to.startsWith('/listener/');
 }
 
