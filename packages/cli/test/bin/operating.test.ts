@@ -228,7 +228,7 @@ operating('leader and worker print errors on standard error', async () => {
   await s.leader.said(/leader: refused a submit of cli: ERR_KEY_CONFLICT\n/);
   await s.leader.said(/leader: worker w1~\S+ joined\n/);
   await s.leader.said(
-    /leader: \/ \(guardian\).*\nleader: ├─ leader .*\nleader: │ {2}└─ log .*\nleader: └─ listener /,
+    /leader: \/ \(guardian\).*\nleader: ├─ leader .*\nleader: │ {2}├─ log .*\nleader: │ {2}└─ spill .*\nleader: └─ listener /,
   );
 });
 
@@ -356,7 +356,14 @@ operating('a missing worker module, or one without handlers, is an error that sa
   await writeFile(join(s.dir, 'data.json'), '{}');
   assert.is((await inProcess(['worker', join(s.dir, 'data.json'), '--leader', s.at])).code, 65);
   await using worker = await workerOf(s.at, s.dir);
-  assert.equal((await worker.first)['execs'], ['math.add', 'math.fail', 'text.echo', 'slow.nap', 'cpu.spin']);
+  assert.equal((await worker.first)['execs'], [
+    'math.add',
+    'math.fail',
+    'text.echo',
+    'slow.nap',
+    'slow.pages',
+    'cpu.spin',
+  ]);
 });
 
 operating('`bench` prints jobs per second and counts every job', async () => {
