@@ -76,7 +76,9 @@ function contentsOf(target) {
   const stray = filesBelow(target).filter(
     (file) =>
       !commands.includes(file) &&
-      !/^(dist\/.*\.(js|js\.map|d\.ts)|package\.json|README\.md|LICENSE)$/.test(file),
+      !/^(dist\/.*\.(js|js\.map|d\.ts)|dist\/page\/\w+\.(html|css)|package\.json|README\.md|LICENSE)$/.test(
+        file,
+      ),
   );
   const strange = manifest.includes('workspace:');
   const output = [
