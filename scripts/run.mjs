@@ -13,8 +13,16 @@ const tasks = {
   damage: () => runBuilt('packages/wal/test', 'packages/wal/.test/damage/damage-command.js'),
   histories: () =>
     runBuilt('packages/core/test', 'packages/core/.test/mailbox/wait-histories/histories-command.js'),
-  chaos: () => runBuilt('packages/jobs/test', 'packages/jobs/.test/chaos/chaos-command.js'),
-  fuzz: () => runBuilt('packages/jobs/test', 'packages/jobs/.test/fuzz/fuzz-command.js'),
+  chaos: () =>
+    args.includes('--postgres')
+      ? runBuilt('packages/postgres/test', 'packages/postgres/.test/chaos/chaos-command.js')
+      : runBuilt('packages/jobs/test', 'packages/jobs/.test/chaos/chaos-command.js'),
+  'thread-chaos': () =>
+    runBuilt('packages/threads/test', 'packages/threads/.test/chaos/thread-chaos-command.js'),
+  fuzz: () =>
+    args.includes('--http')
+      ? runBuilt('packages/dashboard/test', 'packages/dashboard/.test/fuzz/http-fuzz-command.js')
+      : runBuilt('packages/jobs/test', 'packages/jobs/.test/fuzz/fuzz-command.js'),
   simulate: () => runBuilt('packages/jobs/test', 'packages/jobs/.test/sim/simulate-command.js'),
   bench: () => runBuilt('bench', 'bench/dist/main.js'),
   build: () => buildOrExplain([]),

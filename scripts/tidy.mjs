@@ -6,7 +6,7 @@ import { checkErrorCatalogue } from './tidy/error-catalogue.mjs';
 import { checkLayers } from './tidy/layers.mjs';
 import { longOnes } from './tidy/lengths.mjs';
 import { checkPlaces } from './tidy/places.mjs';
-import { checkReference } from './tidy/reference.mjs';
+import { checkCommandPage, checkReference } from './tidy/reference.mjs';
 import { checkCommentSubjects, checkRetiredWords } from './tidy/retired-words.mjs';
 import { checkStatusWrites } from './tidy/status-writes.mjs';
 import { checkStrayIo } from './tidy/stray-io.mjs';
@@ -28,6 +28,7 @@ const checks = {
   decisions: checkAdrIndex,
   semantics: checkSemantics,
   reference: checkReference,
+  commands: checkCommandPage,
   places: checkPlaces,
   vocabulary: checkRetiredWords,
   comments: checkCommentSubjects,

@@ -15,7 +15,7 @@ import threading
 import time
 
 from full_dialect import (
-    HELLO_WORKER, NO_FIELDS, OFFER, TRACEPARENT, Connection, bytes_, failure, int_, parse_key, text, texts)
+    HELLO_WORKER, NO_FIELDS, TRACEPARENT, Connection, bytes_, failure, int_, offer, parse_key, text, texts)
 
 ASSIGN, REPORT, WORKER_HELLO, WELCOME, REFUSED, ACKNOWLEDGED, ABORT, STALE = 2, 3, 65, 66, 67, 74, 75, 82
 OK, FAILED = 0, 1
@@ -47,7 +47,7 @@ class Worker:
         self.granted, self.granted_bytes = SLOTS, BYTES
         self.heartbeat = None
         execs = [f"{exec_name.split('.')[0]}/{exec_name}" for exec_name in HANDLERS]  # group/exec
-        self.connection.write(WORKER_HELLO, OFFER + text(name) + text(os.urandom(6).hex()) + texts(execs)
+        self.connection.write(WORKER_HELLO, offer() + text(name) + text(os.urandom(6).hex()) + texts(execs)
                               + texts(["job.assign.>"]) + int_(SLOTS) + self.credit() + text("") + NO_FIELDS)
 
     def credit(self):

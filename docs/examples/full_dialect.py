@@ -35,7 +35,10 @@ def fields(values):
     return bytes_(b"".join(int_(number) + bytes_(value) for number, value in values.items()))
 
 
-OFFER = int_(1) + texts([])  # job protocol 1, no features
+def offer(*features):
+    return int_(1) + texts(features)  # job protocol 1
+
+
 NO_FIELDS = fields({})
 TRACEPARENT = 1  # the field of a submit and an assignment
 

@@ -1,11 +1,13 @@
 // timeout: 120s
 // The program of `npm start`: a leader with its log in ./state, two workers and a client, each a process. The
 // client submits jobs on the files of this repository; meanwhile a worker and then the leader are killed with
-// kill -9. A summary proves that no job was lost.
+// kill -9. A summary proves that no job was lost. `npm start -- --dashboard` lets jobs flow until Ctrl-C instead,
+// with the page on port 7420.
 import { mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { connectClient } from '@troupe/jobs';
 import { countJobsInLog } from './start/count-jobs-in-log.js';
+import { runDashboardDemo } from './start/dashboard-demo.js';
 import { inspectFile } from './start/inspect-file.js';
 import { Inspect, type Task } from './start/inspect-job.js';
 import { listTextFiles } from './start/list-text-files.js';
@@ -16,8 +18,6 @@ const OUTSTANDING = 200;
 
 const root = process.cwd();
 const handlers = fileURLToPath(new URL('./start/worker-handlers.js', import.meta.url));
-await mkdir('state', { recursive: true });
-const folder = await mkdtemp('state/start-');
 
 const files = await listTextFiles(root);
 const kinds: readonly Task['what'][] = ['sha256', 'words', 'longest line'];
@@ -26,6 +26,14 @@ while (tasks.length < JOBS) {
   for (const path of files) for (const what of kinds) tasks.push({ path, what });
 }
 tasks.length = JOBS;
+
+if (process.argv.includes('--dashboard')) {
+  await runDashboardDemo(tasks, handlers);
+  process.exit();
+}
+
+await mkdir('state', { recursive: true });
+const folder = await mkdtemp('state/start-');
 
 console.log(
   `a leader with its log in ${folder}, two workers, ${JOBS.toLocaleString('en')} jobs on ${files.length} files of this repository`,

@@ -15,6 +15,7 @@ const PROBES = {
   // Debian keeps the server of each version in a folder of its own.
   postgresql: ['sh', '-c', 'ls /usr/lib/postgresql/*/bin/initdb'],
   python3: ['python3', '--version'],
+  tmux: ['tmux', '-V'],
   // Rust's tokio from Debian's packages.
   tokio: ['sh', '-c', 'cargo --version && ls -d /usr/share/cargo/registry/tokio-1*'],
   tmpfs: ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],

@@ -12,7 +12,14 @@ const packageLayers = {
   transport: ['@troupe/core'],
   wal: ['@troupe/core'],
   threads: ['@troupe/core'],
-  jobs: ['@troupe/core', '@troupe/threads', '@troupe/transport', '@troupe/wal', '@standard-schema/spec'],
+  jobs: [
+    '@troupe/core',
+    '@troupe/threads',
+    '@troupe/transport',
+    '@troupe/wal',
+    '@standard-schema/spec',
+    'croner',
+  ],
   postgres: ['@troupe/core', '@troupe/jobs', 'postgres'],
   dashboard: ['@troupe/core', '@troupe/jobs', 'hono', '@hono/node-server', '@standard-schema/spec'],
   cli: [

@@ -1,4 +1,5 @@
 // The pages of docs/reference are those that the sources make, and no option, hook or event lacks its comment.
+import { COMMAND_PAGE, commandPage } from '../reference/command-page.mjs';
 import { generateReference } from '../reference/generate-reference.mjs';
 
 /** @param {import('./tree.mjs').Tree} tree @returns {import('./tree.mjs').Finding[]} */
@@ -11,4 +12,14 @@ export function checkReference(tree) {
     ...stale.map(([file]) => ({ file, text: 'is out of date: npm run reference' })),
     ...foreign.map((file) => ({ file, text: 'is made by no source: npm run reference' })),
   ];
+}
+
+/** docs/cli.md names every command and option. @param {import('./tree.mjs').Tree} tree */
+export function checkCommandPage(tree) {
+  const text = tree.text(COMMAND_PAGE);
+  const made = commandPage(text);
+  if (made === undefined) return [{ file: COMMAND_PAGE, text: 'cannot be checked before npm run build' }];
+  return made === text
+    ? []
+    : [{ file: COMMAND_PAGE, text: 'is out of date: npm run build, npm run reference' }];
 }

@@ -3,6 +3,7 @@ import { DURABILITY, missingPeer, openSystem, PEERS, type Topology } from './job
 import { PayloadFiles } from './jobs/payload-files.js';
 import { PayloadSource } from './jobs/payload-source.js';
 import { type Load, runLoad } from './jobs/run-load.js';
+import { TRACED, type Traced } from './jobs/traced-jobs.js';
 
 const ALL_SYSTEMS = ['troupe', ...PEERS];
 /** The first samples of a process are slower: the engine compiles, and the log allocates its segments. */
@@ -62,16 +63,66 @@ function endToEnd(
   };
 }
 
+/** During the first thousands of jobs the tail latency is compilation, in all systems on this engine. */
+const LATENCY_REPEAT = { warmups: 5, iterations: 5, budgetMs: 20_000 };
+
 const latency: Case = {
   benchmark: 'latency',
   unit: 'jobs',
   headline: 'p50',
   note: `one job at a time, submit → result, after a warm-up of up to 5,000 jobs; 100-byte payloads; ${UNIQUE}; ${DURABILITY}`,
   systems: ALL_SYSTEMS,
-  // During the first thousands of jobs the tail latency is compilation, in all systems on this engine.
-  repeat: { warmups: 5, iterations: 5, budgetMs: 20_000 },
+  repeat: LATENCY_REPEAT,
   timeoutMs,
   prepare: ({ system, scale }) => trial(system, { jobs: scaled(1_000, scale), outstanding: 1, bytes: 100 }),
+};
+
+const TRACES =
+  'context: every job has a trace context, without a tracer; spans: client, leader and worker make spans by the OpenTelemetry SDK, without export; compared with jobs without traces';
+
+const traced: Case = {
+  benchmark: 'traced',
+  unit: 'jobs',
+  note: `as end-to-end, with traces; ${TRACES}`,
+  systems: ['troupe', ...TRACED],
+  repeat,
+  timeoutMs,
+  prepare: ({ system, scale }) =>
+    trial(system, { jobs: scaled(200_000, scale), outstanding: 4_000, bytes: 100, traced: tracedOf(system) }),
+};
+
+const tracedLatency: Case = {
+  benchmark: 'traced-latency',
+  unit: 'jobs',
+  headline: 'p50',
+  note: `as latency, with traces; ${TRACES}`,
+  systems: ['troupe', ...TRACED],
+  repeat: LATENCY_REPEAT,
+  timeoutMs,
+  prepare: ({ system, scale }) =>
+    trial(system, { jobs: scaled(1_000, scale), outstanding: 1, bytes: 100, traced: tracedOf(system) }),
+};
+
+function tracedOf(system: string): Traced | undefined {
+  return TRACED.find((one) => one === system);
+}
+
+const PAGES = '50-pages';
+
+const watched: Case = {
+  benchmark: 'watched',
+  unit: 'jobs',
+  note: `4,000 outstanding, 100-byte payloads; 50-pages: a gateway and 50 open pages beside the leader, in one further process; ${UNIQUE}`,
+  systems: ['troupe', PAGES],
+  repeat,
+  timeoutMs,
+  prepare: ({ system, scale }) =>
+    trial(system, {
+      jobs: scaled(200_000, scale),
+      outstanding: 4_000,
+      bytes: 100,
+      pages: system === PAGES ? 50 : 0,
+    }),
 };
 
 const TEN_MB = 10_000_000;
@@ -165,7 +216,7 @@ function fleet(
 export const suite: Suite = {
   name: 'jobs',
   title: 'jobs over TCP, end to end, beside BullMQ, RabbitMQ, NATS JetStream and pg-boss on real servers',
-  systems: [...ALL_SYSTEMS, 'pair', HUNDRED_BYTES, LINES],
+  systems: [...ALL_SYSTEMS, 'pair', HUNDRED_BYTES, LINES, PAGES, ...TRACED],
   missingIsSkipped: true,
   cases: [
     // Peers are one or two orders of magnitude slower, and their rates do not change with time.
@@ -180,6 +231,9 @@ export const suite: Suite = {
     large,
     oneSlot,
     logOfLines,
+    traced,
+    tracedLatency,
+    watched,
     fleet('fleet', { burst: 64, pattern: 'submitted 64 at a time by clients in turn' }),
     fleet('fleet-16', { burst: 1, pattern: '16 by each client at all times' }),
   ],

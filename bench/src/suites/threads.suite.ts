@@ -3,6 +3,7 @@ import { threads } from '@troupe/threads';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
 import { quantile } from '../stats/quantile.js';
 import { type Kind, MessageSink, MessageSource } from './threads/message-sink.js';
+import { parallelCases } from './threads/parallel-cases.js';
 import { missingPool, poolCases, poolSystems } from './threads/pool-cases.js';
 import { PostedMessages } from './threads/posted-messages.js';
 
@@ -119,6 +120,7 @@ export const suite: Suite = {
     ),
     roundTrip,
     ...poolCases,
+    ...parallelCases,
   ],
   missing: missingPool,
 };

@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url';
 
 const troupe = fileURLToPath(new URL('../../../../packages/cli/bin/troupe.mjs', import.meta.url));
 
+/** With the address or URL that it serves on. */
+export type StartedProcess = TroupeProcess & { readonly address: string };
+
 /** A `troupe <command> …` in a process of its own. */
 export class TroupeProcess {
   private readonly child: ChildProcess;
@@ -16,14 +19,14 @@ export class TroupeProcess {
   }
 
   /** Resolves with the first line that the process prints: it is ready then. */
-  static async start(...args: readonly string[]): Promise<TroupeProcess & { readonly address: string }> {
+  static async start(...args: readonly string[]): Promise<StartedProcess> {
     const started = new TroupeProcess(args);
     const line = await new Promise<string>((resolve, reject) => {
       started.child.stdout?.once('data', (chunk: Buffer) => resolve(chunk.toString()));
       void started.exited.then(() => reject(new Error(`troupe ${args.join(' ')} did not start`)));
     });
-    const { address = '' } = JSON.parse(line) as { address?: string };
-    return Object.assign(started, { address });
+    const { address, url } = JSON.parse(line) as { address?: string; url?: string };
+    return Object.assign(started, { address: address ?? url ?? '' });
   }
 
   get pid(): number {

@@ -1,19 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { addBackup } from './commands/backup.js';
-import { addBench } from './commands/bench.js';
-import { addCheck } from './commands/check.js';
-import { addCompletion } from './commands/completion.js';
-import { addDashboard } from './commands/dashboard.js';
-import { addDlq } from './commands/dlq.js';
-import { addJobCommands } from './commands/jobs.js';
-import { addKey } from './commands/key.js';
-import { addLeader } from './commands/leader.js';
-import { addFeed } from './commands/stream.js';
-import { addRun, addStream, addSubmit } from './commands/submit.js';
-import { addWal } from './commands/wal.js';
-import { addWorker } from './commands/worker.js';
-import { addWorkers } from './commands/workers.js';
+import { addBackup } from './commands/folder/backup.js';
+import { addWal } from './commands/folder/wal.js';
+import { addDlq } from './commands/job/dlq.js';
+import { addExplain } from './commands/job/explain.js';
+import { addJobCommands } from './commands/job/jobs.js';
+import { addSchedule } from './commands/job/schedule.js';
+import { addFeed } from './commands/job/stream.js';
+import { addRun, addStream, addSubmit } from './commands/job/submit.js';
+import { addAudit } from './commands/operate/audit.js';
+import { addCheck } from './commands/operate/check.js';
+import { addClients } from './commands/operate/clients.js';
+import { addQueue } from './commands/operate/queue.js';
+import { addTop } from './commands/operate/top.js';
+import { addTree } from './commands/operate/tree.js';
+import { addWorkers } from './commands/operate/workers.js';
+import { addDashboard } from './commands/process/dashboard.js';
+import { addDev } from './commands/process/dev.js';
+import { addLeader } from './commands/process/leader.js';
+import { addWorker } from './commands/process/worker.js';
+import { addBench } from './commands/tool/bench.js';
+import { addCompletion } from './commands/tool/completion.js';
+import { addConfig } from './commands/tool/config.js';
+import { addKey } from './commands/tool/key.js';
 import { exitFailureOf } from './error-exit-code.js';
 import { ExitCode } from './exit-code.js';
 import type { Terminal } from './output/terminal.js';
@@ -37,7 +46,8 @@ export async function runTroupe(words: readonly string[], terminal: Terminal): P
   }
 }
 
-function programOf(context: CommandContext, words: readonly string[]): Command {
+/** All commands together. */
+export function programOf(context: CommandContext, words: readonly string[]): Command {
   const { terminal } = context;
   const program: Command = new Command('troupe')
     .description('a durable job system: leaders, workers, jobs')
@@ -60,15 +70,24 @@ function programOf(context: CommandContext, words: readonly string[]): Command {
     });
   addLeader(program, context);
   addWorker(program, context);
+  addDev(program, context);
   addSubmit(program, context);
   addRun(program, context);
   addStream(program, context);
   addFeed(program, context);
   addJobCommands(program, context);
+  addExplain(program, context);
   addDlq(program, context);
+  addQueue(program, context);
+  addSchedule(program, context);
   addWorkers(program, context);
+  addClients(program, context);
+  addAudit(program, context);
+  addTop(program, context);
+  addTree(program, context);
   addCheck(program, context);
   addDashboard(program, context);
+  addConfig(program, context);
   addKey(program, context);
   addWal(program, context);
   addBackup(program, context);

@@ -13,13 +13,32 @@ export interface JsonFlag {
   readonly json?: boolean;
 }
 
-/** A subcommand with the parts that all of them have: --json, and a help text with an example. */
-export function subcommand(parent: Command, usage: string, summary: string, example: string): Command {
-  return parent
+const examples = new WeakMap<Command, string>();
+
+/**
+ * A subcommand with the parts that all of them have: --json, and a help text with an example. `details`:
+ * sentences behind the summary, in its help and in docs/cli.md.
+ */
+export function subcommand(
+  parent: Command,
+  usage: string,
+  summary: string,
+  example: string,
+  details = '',
+): Command {
+  const command = parent
     .command(usage)
-    .description(summary)
+    .summary(summary)
+    .description(details === '' ? summary : `${summary}. ${details}`)
     .option('--json', 'print JSON Lines')
     .addHelpText('after', `\nExample:\n  $ ${example}\n\nExit codes: docs/cli.md`);
+  examples.set(command, example);
+  return command;
+}
+
+/** Undefined for a family of commands. */
+export function exampleOf(command: Command): string | undefined {
+  return examples.get(command);
 }
 
 /** Prints one result: JSON for programs, lines for people. */

@@ -23,6 +23,7 @@ const REFUSALS: Readonly<Record<RefusalCode, number>> = {
   ERR_DISK_LOW: 75,
   ERR_DISK_SLOW: 75,
   ERR_LEADER_DRAINING: 75,
+  ERR_QUEUE_DRAINING: 75,
   ERR_EXEC_UNKNOWN: 65,
   ERR_EXEC_UNSUPPORTED: 65,
   ERR_FORBIDDEN: 77,
@@ -35,6 +36,7 @@ const SESSIONS: Readonly<Record<SessionRefusalCode, number>> = {
   ERR_SESSION_REPLACED: 75,
   ERR_SESSION_VERSION: 69,
   ERR_SESSION_REFUSED: 69,
+  ERR_SESSION_STOPPED: 75,
 };
 
 failures('every refusal code of a leader has an exit code', () => {

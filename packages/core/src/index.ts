@@ -82,6 +82,7 @@ export type { EventListener } from './event-stream.js';
 export type { SystemExecutor } from './executor/executor.js';
 export type { Host, HostTimer, LogEntry, LogLevel } from './host.js';
 export type { ActorStatus, ActorView, InspectOptions } from './inspect/actor-view.js';
+export { liveTreeText } from './inspect/live-tree-text.js';
 export type { WarnLimits } from './inspect/slow-actor-warnings.js';
 export type { Delivered } from './mailbox/delivery.js';
 export type { Level } from './mailbox/levelled-queue.js';
@@ -90,7 +91,9 @@ export type { DeadLetter, DeadLetterReason } from './message/dead-letter.js';
 export { Failure, isFailure } from './message/expected-failure.js';
 export type { LaterReply } from './message/later-reply.js';
 export type { ResumeCondition, SuspendReason } from './message/suspend-reason.js';
+export type { PackedContexts } from './middleware/crossing-contexts.js';
 export type {
+  CrossingView,
   DeadLetterView,
   Installation,
   MessageView,

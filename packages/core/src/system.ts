@@ -16,6 +16,7 @@ import { describeActivity } from './inspect/describe-activity.js';
 import { failedSystemText } from './inspect/failed-system-text.js';
 import { inspectActor } from './inspect/inspect-actor.js';
 import { liveTreeText } from './inspect/live-tree-text.js';
+import { lastMessagesOf } from './inspect/message-history.js';
 import { INSPECT } from './inspect-symbol.js';
 import { InstalledMiddleware, wrappedHost } from './middleware/install-middleware.js';
 import { nodeHost } from './node-host.js';
@@ -131,6 +132,8 @@ export interface ActorSystem extends AsyncDisposable {
   inspectAll(options?: InspectAllOptions): Promise<ActorView>;
   /** The same as text. */
   treeAll(options?: InspectAllOptions): Promise<string>;
+  /** The tail of the flight recorder, oldest first: `sender → receiver.message`. Empty where it is off. */
+  lastMessages(max: number): readonly string[];
   /** Runs in that phase of a shutdown, within its time; returns the function that takes it back. */
   onShutdown(phase: ShutdownPhase, name: string, run: ShutdownTask): () => void;
   /** Ends everything, phase by phase, within a time. The report names unfinished tasks and actors. */
@@ -330,6 +333,11 @@ class System implements ActorSystem {
     return liveTreeText(this.inspect(options));
   }
 
+  lastMessages(max: number): readonly string[] {
+    checkOption('lastMessages.max', max, number(0));
+    return lastMessagesOf(this.runtime.recorder, this.runtime.ready, max);
+  }
+
   onShutdown(phase: ShutdownPhase, name: string, run: ShutdownTask): () => void {
     return this.ending.add(phase, name, run);
   }
@@ -372,7 +380,8 @@ class System implements ActorSystem {
 
   private failedAtRoot(report: FailureReport): void {
     const error = boundedError(report.error);
-    const messageHistory = this.runtime.log.messageHistoryOf(report.origin.slot);
+    const { origin, messagesThere = [] } = report;
+    const messageHistory = [...this.runtime.log.messageHistoryOf(origin.slot), ...messagesThere];
     this.cause = error;
     this.messageHistory = messageHistory;
     this.runtime.log.write('error', `system ${this.name} stops: ${messageOf(error)}`, {

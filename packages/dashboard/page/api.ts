@@ -25,6 +25,15 @@ export interface JobRow {
   readonly worker: string;
   readonly reason: string;
   readonly payloadBytes: number;
+  readonly progress?:
+    | {
+        readonly share?: number | undefined;
+        readonly note: string;
+        readonly lines: readonly { readonly at: number; readonly text: string }[];
+        readonly dropped: number;
+      }
+    | undefined;
+  readonly feed?: { readonly items: number; readonly taken: number; readonly end: string } | undefined;
   readonly failure?: { readonly name: string; readonly message: string; readonly stack?: string } | undefined;
 }
 
@@ -34,6 +43,7 @@ export type JobState = (typeof JOB_STATES)[number];
 export interface WorkerRow {
   readonly worker: string;
   readonly liveness: string;
+  readonly quiet?: boolean | undefined;
   readonly running: number;
   readonly overrun: number;
   readonly slots: number;

@@ -3,9 +3,14 @@ import { useEffect, useState } from 'preact/hooks';
 import { call, useCsrf } from './api.js';
 import { type Live, useLive } from './live.js';
 import { type Route, useRoute } from './route.js';
+import { ActorsView } from './views/actors.js';
+import { AuditView } from './views/audit.js';
+import { DeadLettersView } from './views/dead-letters.js';
 import { JobView } from './views/job.js';
 import { JobsView } from './views/jobs.js';
 import { OverviewView } from './views/overview.js';
+import { QueuesView } from './views/queues.js';
+import { SchedulesView } from './views/schedules.js';
 import { SignInView } from './views/sign-in.js';
 import { StorageView } from './views/storage.js';
 import { WorkersView } from './views/workers.js';
@@ -13,8 +18,13 @@ import { WorkersView } from './views/workers.js';
 const PAGES = [
   ['', 'Overview'],
   ['jobs', 'Jobs'],
+  ['queues', 'Queues'],
+  ['dead-letters', 'Dead letters'],
+  ['schedules', 'Schedules'],
   ['workers', 'Workers'],
+  ['actors', 'Actors'],
   ['storage', 'Storage'],
+  ['audit', 'Audit'],
 ] as const;
 
 type SignIn = 'unknown' | 'needed' | 'done';
@@ -60,7 +70,12 @@ function Page() {
 function View({ route, live }: { readonly route: Route; readonly live: Live }) {
   const [page, id] = route.path;
   if (page === 'jobs') return id === undefined ? <JobsView {...route} /> : <JobView id={id} />;
+  if (page === 'queues') return <QueuesView />;
+  if (page === 'dead-letters') return <DeadLettersView />;
+  if (page === 'audit') return <AuditView />;
+  if (page === 'schedules') return <SchedulesView {...route} />;
   if (page === 'workers') return <WorkersView {...live} />;
+  if (page === 'actors') return <ActorsView />;
   if (page === 'storage') return <StorageView {...live} />;
   return <OverviewView {...live} />;
 }

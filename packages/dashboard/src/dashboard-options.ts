@@ -24,6 +24,11 @@ export interface DashboardOptions {
   readonly hosts?: readonly string[] | undefined;
   /** The largest body of a request. Default 8,388,608. */
   readonly bodyBytesMax?: number | undefined;
+  /**
+   * Fields of inputs, outputs and chunks whose values are not shown: a name hides that field at any depth, a
+   * path such as `card.number` or `users.*.email` from the root. Default: none.
+   */
+  readonly redact?: readonly string[] | undefined;
   /** Clock. Default: this Node process. */
   readonly host?: Pick<Host, 'now'> | undefined;
 }
@@ -46,6 +51,7 @@ export function checkDashboardOptions(given: DashboardOptions): void {
     tokens: listOf(token),
     hosts: listOf(text(255)),
     bodyBytesMax: wholeNumber(1, 2 ** 31),
+    redact: listOf(text(255)),
     host: object,
   } satisfies Record<keyof DashboardOptions, unknown>;
   checkOptions('dashboard', given, rules, { required: ['client'] });

@@ -11,6 +11,7 @@ import { pageFiles } from './node-page-files.js';
 import { openapiDocument } from './openapi/openapi-document.js';
 import { HttpProblem } from './problem/http-problem.js';
 import { problemOfError } from './problem/problem-of-error.js';
+import { Redaction } from './redaction/redaction.js';
 import { ROUTES } from './routes/all-routes.js';
 import { JobDefinitions } from './routes/job-definitions.js';
 import { RequestParameters } from './routes/request-parameters.js';
@@ -42,6 +43,7 @@ export function dashboard(options: DashboardOptions): Dashboard {
   const bodyBytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
   const gate = new AccessGate(new AccessTokens(tokens), new HostCheck(hosts), host);
   const jobs = new JobDefinitions(given);
+  const redaction = new Redaction(options.redact ?? []);
   const app = new Hono<GatewayEnv>();
   app.use(async ({ req }, next) => {
     gate.checkSite(req.raw);
@@ -53,7 +55,7 @@ export function dashboard(options: DashboardOptions): Dashboard {
       const request = req.raw;
       const principal = gate.admit(request, env.remote, route.role);
       const parameters = new RequestParameters(req.param(), new URL(request.url).searchParams, known);
-      return route.serve({ client, jobs, principal, request, parameters, bodyBytesMax });
+      return route.serve({ client, jobs, principal, request, parameters, bodyBytesMax, redaction });
     });
   }
   addSessionRoutes(app, new SessionRoutes(gate));

@@ -25,6 +25,8 @@ export const Shout = defineJob('text.shout', { input: aText, output: aText });
 const Echo = defineJob('sample.echo', { input: anything, output: anything });
 const Fail = defineJob('sample.fail', { input: anything, output: anything });
 const Endless = defineJob('sample.endless', { input: anything, output: anything });
+const Chat = defineJob('sample.chat', { input: anything, output: anything, chunk: anything, feed: anything });
+const Slow = defineJob('sample.slow', { input: anything, output: anything });
 const Count = defineJob('sample.count', { input: anything, output: anything, chunk: anything });
 
 /** A leader and a worker in this process, and the gateway on a port of its own. */
@@ -56,6 +58,14 @@ export class GatewayRig implements AsyncDisposable {
           throw new NonRetryableError('it never works');
         }),
         handle(Endless, (_input, { signal }) => aborted(signal)),
+        handle(Chat, async function* (_input, { feed }) {
+          for await (const item of feed) yield `heard ${JSON.stringify(item)}`;
+        }),
+        handle(Slow, (_input, { progress, log, signal }) => {
+          progress(0.4, 'page 12');
+          log('read page 12');
+          return aborted(signal);
+        }),
         handle(Count, async function* (input) {
           for (let number = 1; number <= Number(input); number += 1) yield number;
         }),

@@ -1,4 +1,4 @@
-// timeout: 120s, needs: chromium
+// timeout: 240s, needs: chromium
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
@@ -72,6 +72,91 @@ pages('chunks of a job are shown as they come, and hostile text is text', async 
   }
 });
 
+pages('input, progress and log of a job are shown; a job is fed; actors have their tree', async () => {
+  await using rig = await GatewayRig.start();
+  const slow = await rig.submit('sample.slow', { user: { name: 'ann' }, pages: [1, 2, 3] });
+  const chat = await rig.submit('sample.chat', 1, '?fed=true');
+  const browser = await openBrowser();
+  try {
+    const { page, problems } = await openPage(browser, rig.url);
+    await page.goto(`${rig.url}/#/jobs/${slow}`);
+    await page.getByText('40 % page 12').waitFor();
+    await page.getByText('read page 12').waitFor();
+    await page.locator('.tree').getByText('"ann"').waitFor();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'file' }).click(),
+    ]);
+    assert.match(file.suggestedFilename(), /-input\.json$/);
+    await page.goto(`${rig.url}/#/jobs/${chat}`);
+    await page.getByLabel('Item').fill('hello there');
+    await page.getByRole('button', { name: 'Feed', exact: true }).click();
+    await page.getByText('heard "hello there"').waitFor();
+    await page.getByRole('button', { name: 'End the feed' }).click();
+    await page.locator('h1').getByText('done').waitFor();
+    await page.goto(`${rig.url}/#/actors`);
+    await page.getByRole('cell', { name: 'leader', exact: true }).waitFor();
+    await page
+      .getByText(/→ \/leader\.requestActors/)
+      .first()
+      .waitFor();
+    assert.equal(
+      problems.filter((problem) => !problem.startsWith('request to')),
+      [],
+    );
+  } finally {
+    await browser.close();
+  }
+});
+
+pages(
+  'jobs are searched by the address, a queue is paused, a waiting job explained, a group driven again',
+  async () => {
+    await using rig = await GatewayRig.start();
+    await rig.submit('idle.job', 1);
+    const tagged = await rig.submit('later.job', 1, '?runAfter=1h&key=first');
+    const other = await rig.submit('later.job', 2, '?runAfter=1h&key=second');
+    for (let n = 0; n < 2; n += 1)
+      await rig.get(`/api/jobs/${await rig.submit('sample.fail', n)}/result?within=10s`);
+    const browser = await openBrowser();
+    try {
+      const { page, problems } = await openPage(browser, rig.url);
+      await page.getByRole('link', { name: 'Jobs' }).click();
+      await page.getByLabel('Key', { exact: true }).fill('first');
+      await page.getByRole('button', { name: 'Search' }).click();
+      await page.getByRole('link', { name: other }).waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: tagged }).waitFor();
+      assert.match(page.url(), /key=first/);
+      assert.is(await page.locator('tbody tr').count(), 1);
+      await page.getByRole('link', { name: tagged }).click();
+      await page.getByText(/It is due in 60 min/).waitFor();
+      await page.getByRole('link', { name: 'Queues' }).click();
+      const row = page.getByRole('row', { name: /idle\/idle\.job/ });
+      await row.getByRole('button', { name: 'Pause' }).click();
+      await row.getByText('paused').waitFor();
+      await row.getByRole('button', { name: 'Resume' }).click();
+      await row.getByText('open').waitFor();
+      await page.getByRole('link', { name: 'Dead letters' }).click();
+      let asked = '';
+      page.on('dialog', (dialog) => {
+        asked = dialog.message();
+        void dialog.accept();
+      });
+      await page.getByRole('button', { name: 'Queue all again' }).click();
+      await page.getByText('2 of 2 queued again').waitFor();
+      assert.is(asked, 'Queue 2 dead letters of sample.fail again?');
+      await page.getByRole('link', { name: 'Audit' }).click();
+      await page.getByRole('cell', { name: 'redrive' }).first().waitFor();
+      await page.getByRole('link', { name: 'Workers' }).click();
+      await page.getByRole('button', { name: 'Quiet' }).click();
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+      assert.equal(problems, []);
+    } finally {
+      await browser.close();
+    }
+  },
+);
+
 pages('a page asks for a token where tokens are needed', async () => {
   await using rig = await GatewayRig.start({
     tokens: [{ name: 'ann', token: TOKEN, roles: ['operate'] }],
@@ -96,6 +181,9 @@ pages('every page fits a telephone, in light and dark', async () => {
   await using rig = await GatewayRig.start();
   for (let n = 0; n < 3; n += 1) await rig.submit('later.job', n, '?runAfter=1h');
   const id = await rig.submit('sample.count', 5, '?streaming=response');
+  const dead = await rig.submit('sample.fail', 1);
+  await rig.get(`/api/jobs/${dead}/result?within=10s`);
+  await rig.post('/api/schedules/nightly', { exec: 'sample.echo', cron: '0 3 * * *', zone: 'Europe/Berlin' });
   await rig.get(`/api/jobs/${id}/result?within=10s`);
   const browser = await openBrowser();
   try {
@@ -106,7 +194,18 @@ pages('every page fits a telephone, in light and dark', async () => {
         ['phone', 390],
       ] as const) {
         const { page } = await openPage(browser, rig.url, { colorScheme, viewport: { width, height: 800 } });
-        for (const path of ['', 'jobs', `jobs/${id}`, 'workers', 'storage']) {
+        for (const path of [
+          '',
+          'jobs',
+          `jobs/${id}`,
+          'queues',
+          'dead-letters',
+          'schedules',
+          'workers',
+          'actors',
+          'storage',
+          'audit',
+        ]) {
           await page.goto(`${rig.url}/#/${path}`);
           await page.locator('h1').waitFor();
           await page.getByText('live', { exact: true }).waitFor();

@@ -2,11 +2,23 @@ export type { ListOptions } from './client/client.js';
 export { Client } from './client/client.js';
 export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client/client-tracing.js';
 export type { FeedReceipt } from './client/feed/client-feed.js';
-export type { FeedOptions, SubmitReceipt } from './client/job-handle.js';
+export type { FeedOptions, InputOptions, SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
+export type { JobInputView } from './client/job-input-view.js';
+export type {
+  AuditOptions,
+  GroupOptions,
+  RedriveOptions,
+  RedriveReport,
+  SearchOptions,
+} from './client/operator-calls.js';
+
+export { QueueHandle } from './client/queue-handle.js';
+export type { ScheduleListOptions, ScheduleOptions, Schedules } from './client/schedules.js';
 export type { ChunksOptions, ItemsOptions, JobItem, JobStreamEnd } from './client/stream/job-items.js';
 export type { SubmitOptions } from './client/submit-preparer.js';
 export type { WaitOptions } from './client/wait-limit.js';
+export type { StopWorkerOptions, Workers } from './client/workers.js';
 export type {
   EmbeddedClientOptions,
   EmbeddedOptions,
@@ -15,6 +27,7 @@ export type {
 } from './embedded/embedded-jobs.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded-jobs.js';
 export { type DumpedDamage, dumpLedger, type LedgerDumpOptions } from './folder/dump-ledger.js';
+export { type LedgerMoment, ledgerAt } from './folder/ledger-at.js';
 export { type LedgerLoadOptions, type LoadedLedger, loadLedger } from './folder/load-ledger.js';
 export type {
   ChunkSchema,
@@ -34,6 +47,7 @@ export { defineJob } from './job/define-job.js';
 export { jobId } from './job/job-id.js';
 export type { JobPolicy, StreamingMode } from './job/job-policy.js';
 export { type Payload, payloadText } from './job/payload.js';
+export type { QueueLimits, QueueMode, RateLimit } from './job/queue-control.js';
 export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { StreamPolicy } from './job/stream-policy.js';
@@ -46,6 +60,7 @@ export type {
   FeedRefusalCode,
   JobFailure,
   RefusalCode,
+  RequestRefusalCode,
   SchemaIssue,
   SessionRefusalCode,
 } from './jobs-error.js';
@@ -63,6 +78,7 @@ export {
   JobForeignError,
   JobRefusedError,
   JobSchemaError,
+  JobSnoozedError,
   JobsError,
   JobUnknownError,
   JobWaitError,
@@ -73,11 +89,13 @@ export {
   LeaderUnreachableError,
   LedgerCorruptError,
   LedgerLineError,
+  LedgerMomentError,
   LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
   NonRetryableError,
   NotStreamingError,
+  RequestRefusedError,
   RunnerLoadError,
   RunnerWaitError,
   SessionRefusedError,
@@ -90,23 +108,41 @@ export type { Journal, JournalOwner, JournalReader, JournalWatcher, OpenJournal 
 export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
+export { scheduleTimes } from './leader/schedules/schedule-times.js';
 export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
 export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
 export type { LedgerLine } from './ledger/lines/line-field.js';
+export type { ScheduleOverlap, ScheduleRule } from './ledger/schedules/schedule-rule.js';
+export type { ActorsView, LeaderActors } from './protocol/actors-view.js';
 export type {
   FeedView,
   JobProgress,
   JobView,
   LeaderOverview,
   LeaderTable,
+  QueueView,
   QuotaUse,
+  RunnerWait,
   TableUse,
   WorkerLiveness,
   WorkerView,
 } from './protocol/admin-messages.js';
 export type { DurabilityLevel, JobOutcome } from './protocol/client-messages.js';
+export type { DeadLetterGroup } from './protocol/dead-letter-messages.js';
+export type { JobExplanation, WaitReason } from './protocol/explain-messages.js';
 export type { FeedEnd } from './protocol/feed-messages.js';
+export type {
+  AuditView,
+  ClientView,
+  ExecDepth,
+  ExecStatsView,
+  FoundJobs,
+  LeaderStatsView,
+  Quantiles,
+} from './protocol/operator-messages.js';
+export type { ScheduleView } from './protocol/schedule-messages.js';
+export type { JobFilter } from './protocol/search-messages.js';
 export type { StreamPosition } from './protocol/stream-messages.js';
 export type { RunnerUse } from './protocol/worker-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
@@ -114,8 +150,8 @@ export { connectClient } from './remote/connect-client.js';
 export type { DialOptions } from './remote/dial-options.js';
 export type { StartWorkerOptions } from './remote/start-worker.js';
 export { RemoteWorker, startWorker } from './remote/start-worker.js';
-export type { LeaderRenewal, LeaderServerOptions } from './server/leader-server.js';
-export { LeaderServer, startLeader } from './server/leader-server.js';
+export type { LeaderRenewal, LeaderServerOptions, LeaderSettings } from './server/leader-server.js';
+export { LeaderServer, leaderSettings, startLeader } from './server/leader-server.js';
 export { fileSpill } from './spill/file-spill.js';
 export type {
   OpenSpill,
@@ -127,6 +163,8 @@ export type {
   SpillWritten,
 } from './spill/spill.js';
 export type { JobFeed } from './worker/feed/job-feed.js';
+export type { BatchOptions } from './worker/handle-many.js';
+export { handleMany } from './worker/handle-many.js';
 export type {
   AttemptContext,
   HandledJob,
@@ -137,6 +175,7 @@ export type {
   HandlerStream,
 } from './worker/handler.js';
 export { handle } from './worker/handler.js';
+export type { BatchHandler, BatchItem, BatchOutcome } from './worker/handler-batches.js';
 export type { LoadMeter } from './worker/load-meter.js';
 export type { RunnerPoolOptions } from './worker/runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './worker/threads/thread-options.js';

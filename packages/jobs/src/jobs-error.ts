@@ -60,6 +60,7 @@ export type RefusalCode =
   | 'ERR_DISK_LOW'
   | 'ERR_DISK_SLOW'
   | 'ERR_LEADER_DRAINING'
+  | 'ERR_QUEUE_DRAINING'
   | 'ERR_EXEC_UNKNOWN'
   | 'ERR_EXEC_UNSUPPORTED'
   | 'ERR_FORBIDDEN'
@@ -81,6 +82,33 @@ export class JobRefusedError extends JobsError {
   }
 }
 
+/** Why a leader refused a request about schedules, workers or dead letters. Nothing was changed. */
+export type RequestRefusalCode =
+  | 'ERR_QUEUE_INVALID'
+  | 'ERR_QUEUES_FULL'
+  | 'ERR_SCHEDULE_INVALID'
+  | 'ERR_SCHEDULE_UNKNOWN'
+  | 'ERR_SCHEDULES_FULL'
+  | 'ERR_LEADER_BUSY'
+  | 'ERR_WORKER_UNKNOWN'
+  | 'ERR_JOB_NOT_DEAD'
+  | 'ERR_INPUT_TOO_LARGE';
+
+/** The leader refused a request of an operator or a client. Nothing was changed. */
+export class RequestRefusedError extends JobsError {
+  override readonly code: RequestRefusalCode;
+  /** The request. */
+  readonly call: string;
+  readonly problem: string;
+
+  constructor(call: string, code: RequestRefusalCode, problem: string) {
+    super(`${call} refused: ${problem}`);
+    this.code = code;
+    this.call = call;
+    this.problem = problem;
+  }
+}
+
 /** The rules of this identity do not allow it. */
 export class ForbiddenError extends JobsError {
   override readonly code = 'ERR_FORBIDDEN';
@@ -98,6 +126,7 @@ export type SessionRefusalCode =
   | 'ERR_SESSION_MALFORMED'
   | 'ERR_SESSION_REPLACED'
   | 'ERR_SESSION_VERSION'
+  | 'ERR_SESSION_STOPPED'
   | 'ERR_SESSION_REFUSED';
 
 /** The leader does not know this call, or cannot read it: it is of another version. */
@@ -180,6 +209,17 @@ export class JobCancelledError extends JobsError {
     super(`job ${jobId}: cancelled${reason === '' ? '' : `: ${reason}`}`);
     this.jobId = jobId;
     this.position = position;
+  }
+}
+
+/** Thrown by `context.snooze`: the attempt ends, and the job is tried again after the delay. */
+export class JobSnoozedError extends JobsError {
+  override readonly code = 'ERR_JOB_SNOOZED';
+  readonly delayMs: number;
+
+  constructor(delayMs: number) {
+    super(`job: to be tried again in ${delayMs} ms; let this error leave the handler`);
+    this.delayMs = delayMs;
   }
 }
 
@@ -390,6 +430,18 @@ export class LedgerLineError extends JobsError {
   }
 }
 
+/** The log of a folder has no such record any more, or not yet. */
+export class LedgerMomentError extends JobsError {
+  override readonly code = 'ERR_LEDGER_MOMENT';
+  readonly exitCode = 66;
+  readonly lsn: number;
+
+  constructor(lsn: number, problem: string) {
+    super(`record ${lsn}: not in this log, ${problem}; name a record between its first and its last`);
+    this.lsn = lsn;
+  }
+}
+
 /** The journal could not make a batch durable. The leader stops at once and acknowledges nothing more. */
 export class JournalFailedError extends JobsError {
   override readonly code = 'ERR_JOURNAL_FAILED';
@@ -568,6 +620,7 @@ keepClassNames({
   JobForeignError,
   JobRefusedError,
   JobSchemaError,
+  JobSnoozedError,
   JobUnknownError,
   JobWaitError,
   JobsError,
@@ -578,12 +631,14 @@ keepClassNames({
   LeaderUnreachableError,
   LedgerCorruptError,
   LedgerLineError,
+  LedgerMomentError,
   LedgerVersionError,
   LogDiskTooSmallError,
   MessageMalformedError,
   MessageTooLongError,
   NonRetryableError,
   NotStreamingError,
+  RequestRefusedError,
   RunnerLoadError,
   RunnerOutputError,
   RunnerRefusedError,

@@ -2,7 +2,7 @@
 export interface JobsClock {
   /** Monotonic milliseconds: leases, delays, heartbeats. */
   now(): number;
-  /** Milliseconds since 1970. A leader reads it once, when it starts. */
+  /** Milliseconds since 1970. A leader reads it when it starts, and for its schedules. */
   wallNow(): number;
   random(): number;
 }

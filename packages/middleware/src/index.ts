@@ -17,7 +17,6 @@ export {
 } from './jobs/job-telemetry.js';
 export type { JobEvent, LogEvent } from './jobs/leader-events.js';
 export type { LeaderOverview, LeaderOverviewSource } from './jobs/leader-overview.js';
-export { contextOfTrace, type TraceContext } from './jobs/trace-context.js';
 export type { AttemptEnd, AttemptTrace, AttemptView, WorkerTracing } from './jobs/worker-job-spans.js';
 export { consoleLogger, type Logger, type LogMethod } from './logging/logger.js';
 export { type LoggingOptions, logging } from './logging/logging.js';
@@ -32,3 +31,4 @@ export { type Idempotency, type IdempotencyOptions, idempotency } from './resili
 export { type Retry, type RetryOptions, retry } from './resilience/retry.js';
 export { type Timeout, type TimeoutOptions, timeout } from './resilience/timeout.js';
 export { type TelemetryOptions, telemetry } from './telemetry/telemetry.js';
+export { contextOfTrace, type TraceContext } from './telemetry/trace-context.js';

@@ -1,3 +1,4 @@
+export type { StandbyLeader } from './log/open-log.js';
 export { OutboxRelay, type OutboxRelayOptions } from './outbox/outbox-relay.js';
 export { type SubmitInOptions, submitIn, type Transaction } from './outbox/submit-in.js';
 export {
@@ -7,4 +8,8 @@ export {
   PostgresUnreachableError,
   PostgresUnsafeError,
 } from './postgres-error.js';
-export { type PostgresJournalOptions, postgresJournal, type StandbyLeader } from './postgres-journal.js';
+export {
+  type OpenPostgresJournal,
+  type PostgresJournalOptions,
+  postgresJournal,
+} from './postgres-journal.js';

@@ -1,29 +1,38 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
+/** A statement by a part of its text, and its answer by its command tag. */
+interface Exchange {
+  readonly statement: string;
+  readonly answer: string;
+}
+
+const APPEND: Exchange = { statement: 'insert into batch', answer: 'INSERT 0 1' };
+export const TAKE_OVER: Exchange = { statement: 'update head set epoch', answer: 'UPDATE 1' };
+
 /** A proxy before the server that can lose the answer to an append: the statement is carried out all the same. */
 export class AnswerProxy implements AsyncDisposable {
   readonly url: string;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
-  private losesNext = false;
+  private lost: Exchange | undefined = undefined;
 
   private constructor(server: Server, url: string) {
     this.server = server;
     this.url = url;
   }
 
-  static async before(port: number): Promise<AnswerProxy> {
+  static async before(port: number, database = 'postgres'): Promise<AnswerProxy> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port: own } = server.address() as AddressInfo; // it listens on TCP
-    const proxy = new AnswerProxy(server, `postgres://troupe@127.0.0.1:${own}/postgres`);
+    const proxy = new AnswerProxy(server, `postgres://troupe@127.0.0.1:${own}/${database}`);
     server.on('connection', (inner) => proxy.join(inner, port));
     return proxy;
   }
 
-  /** The connection of the next append ends in place of its answer. */
-  loseNextAnswer(): void {
-    this.losesNext = true;
+  /** The connection of the next such statement ends in place of its answer. */
+  loseNextAnswer(lost = APPEND): void {
+    this.lost = lost;
   }
 
   /** Every connection ends, as with a network that is cut. */
@@ -38,20 +47,20 @@ export class AnswerProxy implements AsyncDisposable {
 
   private join(inner: Socket, port: number): void {
     const outer = connect(port, '127.0.0.1');
-    let isLost = false;
+    let lost: Exchange | undefined;
     for (const socket of [inner, outer]) {
       this.sockets.add(socket);
       socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket));
     }
     inner.on('data', (bytes) => {
-      if (this.losesNext && bytes.includes('insert into batch')) {
-        this.losesNext = false;
-        isLost = true;
+      if (this.lost !== undefined && bytes.includes(this.lost.statement)) {
+        lost = this.lost;
+        this.lost = undefined;
       }
       outer.write(bytes);
     });
     outer.on('data', (bytes) => {
-      if (isLost && bytes.includes('INSERT 0 1')) inner.destroy();
+      if (lost !== undefined && bytes.includes(lost.answer)) inner.destroy();
       else inner.write(bytes);
     });
     inner.on('close', () => outer.destroy());

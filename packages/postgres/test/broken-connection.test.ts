@@ -4,23 +4,33 @@ import { postgresJournal } from '@troupe/postgres';
 import { PostgresServer } from '@troupe/postgres/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AnswerProxy } from './answer-proxy.js';
+import { AnswerProxy, TAKE_OVER } from './answer-proxy.js';
 import { anything } from './plain-schema.js';
 
 const connections = suite('broken connection to PostgreSQL');
 const Echo = defineJob('sample.echo', { input: anything, output: anything });
 
+const starting = PostgresServer.start();
+let databases = 0;
+
 /** A leader whose database is behind a proxy, a worker and a client. */
 async function withLeader(
   use: (client: Client, proxy: AnswerProxy, server: PostgresServer) => Promise<void>,
+  // Longer than a restart of the server takes, so that the leader outlives it.
+  { leaseMs = 30_000 } = {},
 ): Promise<void> {
-  await using server = await PostgresServer.start();
-  await using proxy = await AnswerProxy.before(server.port);
+  const server = await starting;
+  databases += 1;
+  await server.database(`broken_${databases}`);
+  await using proxy = await AnswerProxy.before(server.port, `broken_${databases}`);
   const failures: Error[] = [];
+  let rejectUse: (error: Error) => void = () => undefined;
   await using leader = await startLeader({
-    // Longer than a restart of the server takes, so that the leader outlives it.
-    journal: postgresJournal({ url: proxy.url, leaseMs: 30_000 }),
-    onFatal: (error) => void failures.push(error),
+    journal: postgresJournal({ url: proxy.url, leaseMs }),
+    onFatal: (error) => {
+      failures.push(error);
+      rejectUse(error);
+    },
   });
   const { address } = leader;
   await using worker = await startWorker({
@@ -31,7 +41,11 @@ async function withLeader(
   });
   assert.ok(worker.execs.length > 0);
   await using client = await connectClient({ address, name: 'c' });
-  await use(client, proxy, server);
+  // Calls to a leader that has stepped down wait for the next one, which there is none of.
+  const steppedDown = new Promise<never>((_resolve, reject) => {
+    rejectUse = reject;
+  });
+  await Promise.race([use(client, proxy, server), steppedDown]);
   assert.equal(failures, []);
 }
 
@@ -43,6 +57,30 @@ connections('an append whose answer was lost is found in the log, and the leader
     assert.is(await client.run(Echo, 1), 1);
     assert.is(await client.run(Echo, 2), 2);
   }),
+);
+
+connections('a new epoch whose answer was lost is the leader’s own', () =>
+  withLeader(async (client, proxy) => {
+    assert.is(await client.run(Echo, 1), 1);
+    proxy.loseNextAnswer(TAKE_OVER);
+    const running = client.run(Echo, 2);
+    proxy.cut();
+    assert.is(await running, 2);
+    assert.is(await client.run(Echo, 3), 3);
+  }),
+);
+
+connections('a lease outlives the connections of its leader', () =>
+  withLeader(
+    async (client, proxy) => {
+      for (let round = 0; round < 8; round += 1) {
+        const running = client.run(Echo, round);
+        proxy.cut();
+        assert.is(await running, round);
+      }
+    },
+    { leaseMs: 1_200 },
+  ),
 );
 
 connections('connections that are cut at any time lose nothing and double nothing', () =>
@@ -68,5 +106,10 @@ connections('a crash and restart of the server is waited for', () =>
     assert.is(await waiting, 2);
   }),
 );
+
+connections('the server of these tests ends', async () => {
+  await (await starting)[Symbol.asyncDispose]();
+  assert.ok(databases > 0);
+});
 
 connections.run();

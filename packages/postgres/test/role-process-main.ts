@@ -16,6 +16,7 @@ if (role === 'leader') {
       url,
       schema,
       leader,
+      addresses: [`127.0.0.1:${port}`],
       standby: true,
       onStandby: ({ leader: of }) => print({ kind: 'standby', of }),
     }),
@@ -24,6 +25,9 @@ if (role === 'leader') {
       print({ kind: 'fatal', code: (error as { code?: string }).code, message: error.message });
       process.exit(75);
     },
+  }).catch((error: Error & { code?: string }) => {
+    print({ kind: 'failed', code: error.code, message: error.message });
+    process.exit(69);
   });
   print({ kind: 'leading' });
   process.once('SIGTERM', () => void server.close({ withinMs: 1_000 }).then(() => process.exit(0)));

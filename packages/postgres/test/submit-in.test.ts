@@ -20,13 +20,16 @@ const aNumber = {
 };
 const Square = defineJob('math.square', { input: aNumber, output: aNumber });
 
+const starting = PostgresServer.start();
+let databases = 0;
+
 /** A leader, a worker and a relay on one database, and the program of a user beside them. */
-async function withOutbox(
-  use: (sql: Sql, client: Client, server: PostgresServer) => Promise<void>,
-): Promise<void> {
-  await using server = await PostgresServer.start();
+async function withOutbox(use: (sql: Sql, client: Client) => Promise<void>): Promise<void> {
+  databases += 1;
+  const url = await (await starting).database(`outbox_${databases}`);
+  const journal = postgresJournal({ url });
   await using leader = await startLeader({
-    journal: postgresJournal({ url: server.url }),
+    journal,
     onFatal: (error) => {
       throw error;
     },
@@ -36,12 +39,12 @@ async function withOutbox(
   await using worker = await startWorker({ address, name: 'w', cpuCap: 1, handlers });
   assert.ok(worker.execs.length > 0);
   await using client = await connectClient({ address, name: 'app' });
-  await using relay = await OutboxRelay.start({ url: server.url, schema: 'troupe', client });
+  await using relay = await OutboxRelay.start({ url, schema: 'troupe', client, journal });
   assert.ok(relay);
-  const sql = postgres(server.url, { max: 4, onnotice: () => undefined });
+  const sql = postgres(url, { max: 4, onnotice: () => undefined });
   await sql`create table orders (id integer primary key)`;
   try {
-    await use(sql, client, server);
+    await use(sql, client);
   } finally {
     await sql.end();
   }
@@ -64,6 +67,43 @@ submits('a committed transaction is one job, a rolled back one is none', () =>
     assert.is(await job.result({ withinMs: 10_000 }), 144);
     assert.is(await client.openByKey(Square, 'rolled-back'), undefined);
     assert.is((await client.overview()).accepted, 1);
+  }),
+);
+
+submits('a row is deleted by the transaction that appends its job', () =>
+  withOutbox(async (sql, client) => {
+    await sql.unsafe(`
+      create table deletion (xid bigint);
+      create function note() returns trigger language plpgsql as
+        'begin insert into deletion values (txid_current()); return null; end';
+      create trigger note after delete on troupe.outbox execute function note()`);
+    const keys = await Promise.all(
+      [1, 2, 3].map((number) => sql.begin((tx) => submitIn(tx, Square, number, { key: `row-${number}` }))),
+    );
+    for (const key of keys) await (await opened(client, key)).result({ withinMs: 10_000 });
+    const elsewhere = await sql`
+      select xid from deletion where not exists (select from troupe.batch where batch.xmin::text::bigint = xid)`;
+    assert.equal([...elsewhere], []);
+    assert.ok((await sql`select from deletion`).length > 0);
+    assert.is((await sql`select from troupe.outbox`).length, 0);
+  }),
+);
+
+submits('a row whose key an earlier job has is that job, and goes', () =>
+  withOutbox(async (sql, client) => {
+    await client.submit(Square, 3, { key: 'same' });
+    await sql.begin((tx) => submitIn(tx, Square, 3, { key: 'same' }));
+    while ((await sql`select from troupe.outbox`).length > 0)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.is((await client.overview()).accepted, 1);
+  }),
+);
+
+submits('a key of another exec does not take the row', () =>
+  withOutbox(async (sql, client) => {
+    await client.submit(Mail, 'x', { key: 'shared' });
+    await sql.begin((tx) => submitIn(tx, Square, 5, { key: 'shared' }));
+    assert.is(await (await opened(client, 'shared')).result({ withinMs: 10_000 }), 25);
   }),
 );
 
@@ -96,6 +136,11 @@ submits('rows that many transactions commit at once are each one job', () =>
     assert.is((await sql`select 1 from troupe.outbox`).length, 0);
   }),
 );
+
+submits('the server of these tests ends', async () => {
+  await (await starting)[Symbol.asyncDispose]();
+  assert.ok(databases > 0);
+});
 
 /** The handle, once the relay has taken the row. */
 async function opened(client: Client, key: string, job = Square as typeof Square | typeof Mail) {

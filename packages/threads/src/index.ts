@@ -1,7 +1,7 @@
 export { type ThreadsOptions, threads } from './actors/node-threads.js';
-export { type CurrentTask, currentTask } from './pool/current-task.js';
 export type { PoolCounters } from './pool/machine/pool-counters.js';
-export type { PoolSize, PoolState } from './pool/machine/pool-machine.js';
+export type { PoolState } from './pool/machine/pool-state.js';
+export type { PoolSize } from './pool/machine/pool-workers.js';
 export {
   NoTaskError,
   PoolCycleError,
@@ -14,8 +14,9 @@ export {
 } from './pool/pool-errors.js';
 export type { PoolEvent } from './pool/pool-event.js';
 export type { Fallback, PoolOptions } from './pool/pool-options.js';
-export type { Task, TaskResult, Tasks } from './pool/task-modules.js';
-export type { TaskOptions } from './pool/task-options.js';
+export { type CurrentTask, currentTask } from './pool/task/current-task.js';
+export type { Task, TaskResult, Tasks } from './pool/task/task-modules.js';
+export type { TaskOptions } from './pool/task/task-options.js';
 export { type PostResult, ThreadPoolExecutor } from './pool/thread-pool-executor.js';
 export {
   NotCloneableError,

@@ -2,7 +2,7 @@ import { defineJob } from '@troupe/jobs';
 import type { Payload, Result } from './payload.js';
 
 /** A schema that accepts any value, so that no validator is measured. */
-function anyValue<T>() {
+export function anyValue<T>() {
   return {
     '~standard': {
       version: 1 as const,

@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeHost } from '@troupe/core';
 import { connectClient } from '@troupe/jobs';
+import { firstMessage, stopProcess, untilStarted } from './child-processes.js';
 import { digest } from './job-definitions.js';
 import type { Payload } from './payload.js';
 import { missingServer, type PeerServer, startServer } from './peer-server.js';
+import { TraceContexts, type Traced, tracedSides } from './traced-jobs.js';
 
 /**
  * The client side of a job system: durable submit, a handler in another process, the result back in this one.
@@ -55,6 +57,10 @@ export interface Topology {
   readonly clients?: number;
   /** Handler slots of each worker; unless given, enough in all for the outstanding jobs. */
   readonly slots?: number;
+  /** Trace contexts, or spans too; none unless given. */
+  readonly traced?: Traced | undefined;
+  /** Pages of the dashboard that are open on it; none unless given. */
+  readonly pages?: number | undefined;
   /** The form of the records in the leader's log; binary unless given. */
   readonly codec?: 'binary' | 'jsonl';
 }
@@ -77,7 +83,6 @@ interface PeerClient {
 async function connectPeer(system: string, server: PeerServer): Promise<JobSystem> {
   const module = new URL(`jobs/${system}.mjs`, peersFolder);
   const { open } = (await import(module.href)) as { open(options: { port: number }): Promise<PeerClient> };
-  // Some servers accept connections before they serve requests.
   const client = await retry(() => open({ port: server.port }));
   const worker = await untilStarted(
     fork(fileURLToPath(module), ['worker', String(server.port)], { execArgv: [] }),
@@ -95,35 +100,45 @@ async function connectPeer(system: string, server: PeerServer): Promise<JobSyste
 /** A thousand clients in one process delay each other, and each would log a warning. */
 const silentHost = { ...nodeHost, log: () => undefined };
 
-async function openTroupe({
-  outstanding,
-  workers = 1,
-  clients = 1,
-  slots,
-  codec = 'binary',
-}: Topology): Promise<JobSystem> {
+function startPages(port: number, pages: number): Promise<ChildProcess> {
+  const program = new URL('./pages-process.js', import.meta.url);
+  return untilStarted(fork(program, [String(port), String(pages)], { execArgv: [] }));
+}
+
+async function openTroupe(topology: Topology): Promise<JobSystem> {
+  const { outstanding, workers = 1, clients = 1, slots, codec = 'binary', traced, pages = 0 } = topology;
   const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
   const program = new URL('./leader-and-worker-process.js', import.meta.url);
-  const leader = fork(program, ['leader', dir, codec], { execArgv: [] });
+  const leader = fork(program, ['leader', dir, codec, traced ?? ''], { execArgv: [] });
   const port = Number(await firstMessage(leader));
   const slotsEach = slots ?? Math.max(1, Math.min(SLOTS_MAX, Math.ceil(outstanding / workers)));
   const worker = await untilStarted(
-    fork(program, ['worker', String(port), String(workers), String(slotsEach)], { execArgv: [] }),
+    fork(program, ['worker', String(port), String(workers), String(slotsEach), traced ?? ''], {
+      execArgv: [],
+    }),
   );
+  const watching = pages === 0 ? undefined : await startPages(port, pages);
+  const { client } = tracedSides(traced);
+  const contexts = new TraceContexts();
   const connected = await Promise.all(
     Array.from({ length: clients }, (_, i) =>
-      connectClient({ address: { port }, name: `bench-${i}`, withinMs: 60_000, host: silentHost }),
+      connectClient({ address: { port }, name: `bench-${i}`, withinMs: 60_000, host: silentHost, ...client }),
     ),
   );
   return {
-    run: (payload, caller) =>
-      (connected[caller % connected.length] as (typeof connected)[number]).run(digest, payload),
+    run: (payload, caller) => {
+      const own = connected[caller % connected.length] as (typeof connected)[number];
+      return traced === 'context'
+        ? own.run(digest, payload, { trace: contexts.next() })
+        : own.run(digest, payload);
+    },
     runFile: async (path) => {
       const handle = await (connected[0] as (typeof connected)[number]).submitFile(digest, path);
       return handle.result();
     },
     close: async () => {
       for (const client of connected) client.close();
+      if (watching !== undefined) await stopProcess(watching);
       await stopProcess(worker);
       await stopProcess(leader);
       await rm(dir, { recursive: true, force: true });
@@ -131,7 +146,8 @@ async function openTroupe({
   };
 }
 
-async function retry<T>(attempt: () => Promise<T>): Promise<T> {
+/** Some servers accept connections before they serve requests. */
+export async function retry<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = 60; ; left -= 1) {
     try {
       return await attempt();
@@ -140,23 +156,4 @@ async function retry<T>(attempt: () => Promise<T>): Promise<T> {
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
   }
-}
-
-function firstMessage(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    child.once('message', resolve);
-    child.once('exit', (code) => reject(new Error(`a process of the trial exited with ${code}`)));
-  });
-}
-
-async function untilStarted(child: ChildProcess): Promise<ChildProcess> {
-  await firstMessage(child);
-  return child;
-}
-
-async function stopProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await exited;
 }

@@ -1,19 +1,24 @@
-// Troupe's leader and workers as separate processes, as in production. Arguments: `leader <dir> <codec>`
-// or `worker <port> <count> <slots>`.
+// Troupe's leader and workers as separate processes, as in production. Arguments: `leader <dir> <codec> [traced]`
+// or `worker <port> <count> <slots> [traced]`.
 import { nodeHost } from '@troupe/core';
 import { handle, startLeader, startWorker } from '@troupe/jobs';
 import { digest } from './job-definitions.js';
 import { resultOf } from './payload.js';
+import { type Traced, tracedSides } from './traced-jobs.js';
 
 const [role, ...rest] = process.argv.slice(2);
 
 process.once('disconnect', () => process.exit(0));
+
+// The last argument; empty without traces.
+const sides = tracedSides(rest.at(-1) as Traced);
 
 if (role === 'leader') {
   const leader = await startLeader({
     dir: rest[0] ?? '',
     wal: { codec: rest[1] === 'jsonl' ? 'jsonl' : 'binary' },
     limits: { payloadBytesMax: 11 * 1024 * 1024 },
+    ...sides.leader,
     onFatal: (error) => {
       process.stderr.write(`${error.stack}\n`);
       process.exit(74);
@@ -33,6 +38,7 @@ if (role === 'leader') {
       // host).
       host: (count ?? 1) > 1 ? { ...nodeHost, log: () => undefined } : undefined,
       handlers: [handle(digest, resultOf)],
+      ...sides.worker,
     });
   }
   process.send?.('ready');

@@ -23,6 +23,7 @@ const BINARIES: Readonly<Record<string, string>> = {
   bullmq: 'redis-server',
   rabbitmq: '/usr/lib/rabbitmq/bin/rabbitmq-server',
   nats: 'nats-server',
+  'redis-streams': 'redis-server',
   'pg-boss': 'postgres',
 };
 const POSTGRES_FOLDERS = [
@@ -78,6 +79,10 @@ async function commandFor(system: string, dir: string, port: number): Promise<Se
     case 'bullmq': {
       const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
       return { command, args: ['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, ...durable] };
+    }
+    case 'redis-streams': {
+      const inMemory = ['--appendonly', 'no', '--save', ''];
+      return { command, args: ['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, ...inMemory] };
     }
     case 'nats':
       return { command, args: ['-js', '-sd', dir, '-a', '127.0.0.1', '-p', String(port)] };

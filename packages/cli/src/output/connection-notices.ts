@@ -1,5 +1,6 @@
 import type { DialOptions } from '@troupe/jobs';
 import { type DialerEvent, formatAddresses, formatCloseReason } from '@troupe/transport';
+import { isStandby } from '../address-probe.js';
 import type { Terminal } from './terminal.js';
 
 /** Prints, once per outage, that the leader cannot be reached and that the command waits for it. */
@@ -20,6 +21,7 @@ export class ConnectionNotices {
   }
 
   readonly onEvent = (event: DialerEvent): void => {
+    if (isStandby(event)) return;
     if (event.kind === 'lost' && event.reason.kind !== 'local') {
       const isRefused = event.reason.kind === 'peer-error' && event.reason.error.name === 'AUTH_FAILED';
       // At the first connection the command itself ends with this error.

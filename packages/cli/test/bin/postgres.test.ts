@@ -1,6 +1,6 @@
 // timeout: 120s, needs: postgresql
 import { join } from 'node:path';
-import { PostgresServer } from '@troupe/postgres/testing';
+import { freePort, PostgresServer } from '@troupe/postgres/testing';
 import postgresClient from 'postgres';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,6 +21,32 @@ postgres('one leads, the other stands by and takes over; clients are given both 
   const next = /"address":"([^"]+)"/.exec(second.printed.split('\n')[1] ?? '')?.[1] as string;
   const shown = await inProcess(['show', id, '--leader', `${address},${next}`]);
   assert.match(shown.out, /state +queued/);
+});
+
+postgres('a standby names the leader to its peers, and `check` looks at each address', async () => {
+  await using server = await PostgresServer.start();
+  const leading = `127.0.0.1:${await freePort()}`;
+  const standing = `127.0.0.1:${await freePort()}`;
+  const vacant = `127.0.0.1:${await freePort()}`;
+  const words = (address: string): string[] => [
+    'leader',
+    '--port',
+    address.split(':')[1] as string,
+    '--postgres',
+    server.url,
+  ];
+  await using first = new Running(words(leading));
+  await first.first;
+  await using second = new Running(words(standing));
+  await second.said(/"kind":"standby"/);
+  const submitted = await inProcess(['submit', 'math.add', '[1,2]', '--leader', standing]);
+  assert.is(submitted.code, 0, submitted.err);
+  const both = await inProcess(['check', '--leader', `${leading},${standing}`]);
+  assert.is(both.code, 0, both.out);
+  assert.match(both.out, `${leading} leads\n${standing} stands by\n`);
+  const three = await inProcess(['check', '--leader', `${leading},${vacant}`, '--connect-within', '500ms']);
+  assert.is(three.code, 75);
+  assert.match(three.out, `no leader and no standby at ${vacant}`);
 });
 
 postgres('a leader on files takes the outbox of a database', async () => {

@@ -78,7 +78,7 @@ refusals('a key rule with an unknown action is a usage error (exit 64)', async (
     assert.is(ended.code, 64, rule);
     assert.match(
       ended.err,
-      /^troupe: --allow \S+: needed submit, work, observe, cancel, admin and a subject, .*\n$/,
+      /^troupe: --allow \S+: needed submit, work, observe, feed, cancel, admin and a subject, .*\n$/,
     );
   }
 });

@@ -10,8 +10,6 @@ import type { ActorType } from './actor-type.js';
 import type { ActorTypeCache } from './actor-type-cache.js';
 import type { Parts } from './runtime-parts.js';
 
-const NO_MIDDLEWARE: readonly Middleware[] = [];
-
 /** Makes actors. */
 export class ActorSpawner {
   private readonly runtime: Parts<'childLists' | 'events' | 'ready' | 'registry' | 'remote' | 'restarts'>;
@@ -41,7 +39,7 @@ export class ActorSpawner {
     if (options !== undefined) checkSpawnOptions(options);
     if (options?.on !== undefined) return this.spawnOn(parent, definition, options, ref);
     if (options?.name !== undefined) registry.checkFree(parent, options.name);
-    const middleware = this.middlewareFor(parent, definition, options);
+    const middleware = this.middlewareFor(parent, options);
     const type = this.types.of(definition, middleware);
     const slot = options?.name === undefined ? this.anonymousSlot(parent, type) : ready.slots.reserve();
     const cell = new ActorCell(type, slot, options?.args, ref);
@@ -80,7 +78,7 @@ export class ActorSpawner {
   spawnProxy(definition: AnyDefinition, route: ProxyRoute): ActorCell {
     const { ready, restarts } = this.runtime;
     const slot = ready.slots.reserve();
-    const cell = new ActorCell(this.types.of(definition, NO_MIDDLEWARE), slot, route, undefined);
+    const cell = new ActorCell(this.types.of(definition, this.system.middleware), slot, route, undefined);
     ready.slots.put(slot, cell);
     cell.ensureCold().route = route;
     restarts.makeState(cell);
@@ -106,13 +104,7 @@ export class ActorSpawner {
   }
 
   /** The middleware of a subtree is handed down from parent to child. */
-  private middlewareFor(
-    parent: ActorCell,
-    definition: AnyDefinition,
-    options: SpawnOptions | undefined,
-  ): readonly Middleware[] {
-    // Messages of a proxy are handled elsewhere.
-    if (definition['~represents'] !== undefined) return NO_MIDDLEWARE;
+  private middlewareFor(parent: ActorCell, options: SpawnOptions | undefined): readonly Middleware[] {
     const inherited = parent.cold?.middleware ?? this.system.middleware;
     return options?.middleware === undefined ? inherited : [...inherited, ...options.middleware];
   }

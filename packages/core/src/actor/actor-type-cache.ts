@@ -34,10 +34,14 @@ export class ActorTypeCache {
     if (type === undefined) {
       const all = [...middleware, ...(definition['~spec'].middleware ?? [])];
       checkDistinct(all);
-      type = new ActorType(this.runtime, definition, Pipeline.of(all));
+      type = new ActorType(this.runtime, definition, Pipeline.of(all, hooksOf(definition)));
       byDefinition.set(definition, type);
     }
     if (middleware === this.systemMiddleware) this.last = type;
     return type;
   }
+}
+
+function hooksOf(definition: AnyDefinition): 'all' | 'sends' {
+  return definition['~represents'] === undefined ? 'all' : 'sends';
 }

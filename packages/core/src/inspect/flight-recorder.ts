@@ -70,11 +70,10 @@ export class FlightRecorder {
       if (handler !== NO_MESSAGE) sends.push({ sequence, sender, receiver, handler: handlerOf(handler) });
       return true;
     });
-    for (let i = 0; i < Math.min(this.noted, NOTES_KEPT); i += 1) {
-      const [sequence, sender, receiver, handler] = this.notes.subarray(
-        NOTE_FIELDS * i,
-        NOTE_FIELDS * (i + 1),
-      );
+    // The latest first: sends to other threads do not advance the sequence, and stay in this order.
+    for (let n = this.noted - 1; n >= Math.max(0, this.noted - NOTES_KEPT); n -= 1) {
+      const at = (n % NOTES_KEPT) * NOTE_FIELDS;
+      const [sequence, sender, receiver, handler] = this.notes.subarray(at, at + NOTE_FIELDS);
       sends.push({ sequence, sender, receiver, handler } as RecordedSend);
     }
     return sends.sort((a, b) => b.sequence - a.sequence);

@@ -18,6 +18,15 @@ export interface LoggedDecision {
   readonly attemptsMax: number;
 }
 
+/** A failure as it is logged. */
+export interface LoggedFailure {
+  readonly child: ActorCell;
+  readonly message: string;
+  readonly error: Error;
+  /** The sends before it on another thread, on which the actor runs. */
+  readonly messagesThere?: readonly string[] | undefined;
+}
+
 /** Log lines and failure events of the runtime. */
 export class RuntimeLog {
   /** Lines that the host's log threw on. */
@@ -42,12 +51,13 @@ export class RuntimeLog {
   }
 
   /** The fields of the line are the event. The message history is looked up on first read: that is slow. */
-  logFailure(cell: ActorCell, message: string, failure: Error, decision: LoggedDecision): void {
-    const { path, slot } = cell;
+  logFailure(failed: LoggedFailure, decision: LoggedDecision): void {
+    const { message, error: failure, messagesThere = [] } = failed;
+    const { path, slot } = failed.child;
     const { directive, why, attempt, attemptsMax } = decision;
     const isCounted = directive === 'restart' && attemptsMax > 0;
     const reason = isCounted ? `, attempt ${attempt} of ${attemptsMax}` : `: ${why}`;
-    const messageHistory = lazy(() => this.messageHistoryOf(slot));
+    const messageHistory = lazy(() => [...this.messageHistoryOf(slot), ...messagesThere]);
     const { hasListeners } = this.events;
     const event = {
       kind: 'failed' as const,
@@ -68,7 +78,8 @@ export class RuntimeLog {
 
   /** A failure without consequences. */
   logIgnoredFailure(cell: ActorCell, message: string, failure: Error, why: string): void {
-    this.logFailure(cell, message, failure, { directive: 'ignored', why, attempt: 0, attemptsMax: 0 });
+    const failed = { child: cell, message, error: failure };
+    this.logFailure(failed, { directive: 'ignored', why, attempt: 0, attemptsMax: 0 });
   }
 
   /** `rejection`: the error of a handler whose result is no longer wanted. */

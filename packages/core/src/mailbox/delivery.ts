@@ -43,10 +43,10 @@ export interface SendHook<M extends Mailbox> {
  * other senders call `tell`.
  */
 export class Delivery<M extends Mailbox = Mailbox> {
-  private readonly ready: ReadyQueueCoordinator<M>;
+  protected readonly ready: ReadyQueueCoordinator<M>;
   private readonly office: DeadLetterOffice<M>;
   private readonly sendHook: SendHook<M>;
-  private readonly recorder: FlightRecorder | undefined;
+  protected readonly recorder: FlightRecorder | undefined;
 
   constructor(
     ready: ReadyQueueCoordinator<M>,

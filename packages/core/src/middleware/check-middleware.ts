@@ -18,6 +18,8 @@ const HOOKS = [
   'around',
   'onSend',
   'onDeadLetter',
+  'packContext',
+  'unpackContext',
   'wrapHost',
   'install',
 ] as const;

@@ -1,7 +1,15 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import type { Envelope } from '../message/envelope.js';
-import type { DeadLetterView, MessageView, Middleware, SendView, TurnView, Verdict } from './middleware.js';
+import type {
+  CrossingView,
+  DeadLetterView,
+  MessageView,
+  Middleware,
+  SendView,
+  TurnView,
+  Verdict,
+} from './middleware.js';
 import type { Pipeline } from './pipeline.js';
 
 /** The message that a hook is called for. */
@@ -74,7 +82,7 @@ export class MessageHookContext extends HookContext implements MessageView {
 }
 
 /** One message on its way into a mailbox. The clock is read only if a hook asks. */
-export class SendHookContext extends HookContext implements SendView {
+export class SendHookContext extends HookContext implements SendView, CrossingView {
   cause: unknown = undefined;
   armedBy: unknown = undefined;
   readonly sender: ActorCell | undefined;

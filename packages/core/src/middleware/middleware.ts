@@ -57,6 +57,18 @@ export interface SendView {
   readonly now: number;
 }
 
+/** A message between two threads, whose context is packed or unpacked. */
+export interface CrossingView {
+  /** Path of the receiving actor. */
+  readonly path: string;
+  /** Name of its definition. */
+  readonly actor: string;
+  /** Name of the message. */
+  readonly message: string;
+  /** Monotonic milliseconds of the thread on which the hook runs; every thread has a clock of its own. */
+  readonly now: number;
+}
+
 /** A message that reaches no handler, though `onSend` has seen it. */
 export interface DeadLetterView {
   /** Path of the receiving actor. */
@@ -158,6 +170,16 @@ export interface Middleware {
   readonly around?: ((message: MessageView, run: () => unknown) => unknown) | undefined;
   /** Its value travels with the message as `MessageView.context`. */
   readonly onSend?: ((send: SendView) => unknown) | undefined;
+  /**
+   * Only with `onSend`: the context as data, for an actor on another thread. Default: the context itself,
+   * which must then be cloneable.
+   */
+  readonly packContext?: ((context: unknown, crossing: CrossingView) => unknown) | undefined;
+  /**
+   * The context of those data, on the thread of the actor, where a middleware of the same name is installed.
+   * Default: the data themselves.
+   */
+  readonly unpackContext?: ((packed: unknown, crossing: CrossingView) => unknown) | undefined;
   /**
    * Only with `onSend`: a message with its context has become a dead letter. An error that it throws is only
    * logged.

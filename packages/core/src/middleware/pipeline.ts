@@ -21,10 +21,11 @@ export class Pipeline {
   /** By index in `messages`: the index in `senders`, or -1. */
   private readonly senderOfMessage: readonly number[];
 
-  constructor(middleware: readonly Middleware[]) {
+  private constructor(given: readonly Middleware[], hooks: 'all' | 'sends') {
+    const middleware = hooks === 'all' ? given : [];
     this.turns = middleware.filter((m) => m.beforeTurn !== undefined || m.afterTurn !== undefined);
     this.messages = middleware.filter((m) => m.beforeMessage !== undefined || m.afterMessage !== undefined);
-    this.senders = middleware.filter((m) => m.onSend !== undefined);
+    this.senders = given.filter((m) => m.onSend !== undefined);
     this.wrappers = middleware.filter((m) => m.around !== undefined);
     this.deadLetterHooks = this.senders.filter((m) => m.onDeadLetter !== undefined);
     const after = middleware.filter((m) => m.afterMessage !== undefined);
@@ -35,9 +36,12 @@ export class Pipeline {
     this.senderOfMessage = this.messages.map((m) => this.senders.indexOf(m));
   }
 
-  /** Undefined without a hook, so that actors without hooks take the fast path. */
-  static of(middleware: readonly Middleware[]): Pipeline | undefined {
-    const pipeline = new Pipeline(middleware);
+  /**
+   * Undefined without a hook, so that actors without hooks take the fast path. A proxy has the hooks of sends
+   * only: those of messages and turns run where the actor does.
+   */
+  static of(middleware: readonly Middleware[], hooks: 'all' | 'sends' = 'all'): Pipeline | undefined {
+    const pipeline = new Pipeline(middleware, hooks);
     const { turns, messages, senders, wrappers } = pipeline;
     return [turns, messages, senders, wrappers].every(({ length }) => length === 0) ? undefined : pipeline;
   }

@@ -3,6 +3,7 @@ import type { Parts } from '../actor/runtime-parts.js';
 import { MiddlewareError } from '../errors/error-classes.js';
 import { toError } from '../errors/thrown-value.js';
 import type { Envelope } from '../message/envelope.js';
+import type { ArrivedContexts } from './crossing-contexts.js';
 import { SendHookContext, TimerContext } from './hook-contexts.js';
 import type { Middleware } from './middleware.js';
 import type { Pipeline } from './pipeline.js';
@@ -12,6 +13,8 @@ export class SendHooks {
   private readonly runtime: Parts<'delivery' | 'failures' | 'invoker'>;
   /** Set while a timer sends. */
   private armedBy: TimerContext | undefined = undefined;
+  /** Set while a router passes on a message of another thread. */
+  private arrived: ArrivedContexts | undefined = undefined;
 
   constructor(runtime: SendHooks['runtime']) {
     this.runtime = runtime;
@@ -38,20 +41,31 @@ export class SendHooks {
     }
   }
 
+  /** Runs the sends of a router for a message of another thread: its contexts are their cause. */
+  sendForArrival(arrived: ArrivedContexts, send: () => void): void {
+    this.arrived = arrived;
+    try {
+      send();
+    } finally {
+      this.arrived = undefined;
+    }
+  }
+
   /**
    * A send hook that throws must not reach the sender: the message goes without its context, the actor has
    * failed.
    */
-  contextFor(cell: ActorCell, envelope: Envelope): unknown {
+  contextFor(cell: ActorCell, envelope: Envelope, arrived?: ArrivedContexts): unknown {
     const { senders } = cell.type.pipeline as Pipeline;
     // An ask after an await carries both; a tell is made while its sender runs.
     const sender = (envelope.sender as ActorCell | undefined) ?? this.runtime.delivery.sender;
     const cause = (envelope.cause ?? this.runtime.invoker.envelope)?.context;
     const hookContext = new SendHookContext(cell, envelope.handler, envelope.payload, sender);
-    if (senders.length === 1) return this.contextBy(senders[0] as Middleware, cell, hookContext, cause);
+    if (senders.length === 1)
+      return this.contextBy(senders[0] as Middleware, cell, hookContext, cause, arrived);
     const contexts: unknown[] = [];
     for (let i = 0; i < senders.length; i += 1) {
-      contexts.push(this.contextBy(senders[i] as Middleware, cell, hookContext, cause));
+      contexts.push(this.contextBy(senders[i] as Middleware, cell, hookContext, cause, arrived));
     }
     return contexts;
   }
@@ -61,14 +75,24 @@ export class SendHooks {
     cell: ActorCell,
     hookContext: SendHookContext,
     cause: unknown,
+    arrived: ArrivedContexts | undefined,
   ): unknown {
+    // A message of another thread has had its hook there, if that thread has the middleware.
+    const isUnpacked = arrived?.has(middleware) === true;
     try {
+      if (isUnpacked) return arrived?.unpack(middleware, hookContext);
+      if (this.arrived?.has(middleware) === true)
+        hookContext.cause = this.arrived.unpack(middleware, hookContext);
       if (cause !== undefined)
         hookContext.cause = hookContext.sender?.type.pipeline?.contextOf(cause, middleware);
       if (this.armedBy !== undefined) hookContext.armedBy = this.armedBy.contextFor(middleware);
       return middleware.onSend?.(hookContext);
     } catch (error) {
-      const failure = new MiddlewareError(middleware.name, 'onSend', toError(error));
+      const failure = new MiddlewareError(
+        middleware.name,
+        isUnpacked ? 'unpackContext' : 'onSend',
+        toError(error),
+      );
       this.runtime.failures.failed(cell, failure, hookContext.handler, undefined);
       return undefined;
     }

@@ -1,14 +1,14 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { CellRef } from '../ref/cell-ref.js';
-import type { RemoteAsk, RemoteRef, Threads } from './threads.js';
+import type { RemoteRef, RemoteTerms, Threads } from './threads.js';
 
 /** A message that waits for room. */
 interface KeptMessage {
   readonly from: number;
   readonly handler: number;
   readonly payload: unknown;
-  readonly ask: RemoteAsk | undefined;
+  readonly terms: RemoteTerms | undefined;
 }
 
 /** Messages in front of one full mailbox, and the threads that were paused for it. */
@@ -23,7 +23,7 @@ export type HandMessage = (
   cell: ActorCell,
   handler: number,
   payload: unknown,
-  ask: RemoteAsk | undefined,
+  terms: RemoteTerms | undefined,
 ) => void;
 
 /**
@@ -56,13 +56,13 @@ export class Backlogs {
     cell: ActorCell,
     handler: number,
     payload: unknown,
-    ask: RemoteAsk | undefined,
+    terms: RemoteTerms | undefined,
   ): void {
     const backlog = this.backlogs.size === 0 ? undefined : this.backlogs.get(cell.ref);
-    if (backlog !== undefined) this.keep(backlog, cell, { from, handler, payload, ask });
+    if (backlog !== undefined) this.keep(backlog, cell, { from, handler, payload, terms });
     else if (cell.isFull && cell.type.overflow === 'mute-sender' && !cell.isClosed)
-      this.keep(this.open(cell), cell, { from, handler, payload, ask });
-    else this.hand(from, cell, handler, payload, ask);
+      this.keep(this.open(cell), cell, { from, handler, payload, terms });
+    else this.hand(from, cell, handler, payload, terms);
   }
 
   private open(cell: ActorCell): Backlog {
@@ -90,8 +90,8 @@ export class Backlogs {
     const { messages } = backlog;
     let handed = 0;
     for (; handed < messages.length && (!ref.cell.isFull || ref.cell.isClosed); handed += 1) {
-      const { from, handler, payload, ask } = messages[handed] as KeptMessage;
-      this.hand(from, ref.cell, handler, payload, ask);
+      const { from, handler, payload, terms } = messages[handed] as KeptMessage;
+      this.hand(from, ref.cell, handler, payload, terms);
     }
     messages.splice(0, handed);
     if (messages.length <= ref.cell.type.lowWater) this.unpause(ref, backlog);

@@ -3,30 +3,31 @@ import type { RemotePlaces, RuntimeParts } from '../actor/runtime-parts.js';
 import type { SuspensionToken } from '../define/actor-context.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import type { SpawnOptionsWithArgs } from '../define/spawn-options.js';
-import { Delivery } from '../mailbox/delivery.js';
+import { Delivery, type SendHook } from '../mailbox/delivery.js';
+import type { PackedContexts } from '../middleware/crossing-contexts.js';
 import type { AnyRef } from '../ref/actor-ref.js';
 import { CellRef } from '../ref/cell-ref.js';
-import { RouterBase } from '../routing/router-class.js';
 import type { StopReason } from '../runtime-event.js';
-import { Backlogs } from './backlogs.js';
+import { Arrivals } from './arrivals.js';
 import { MONITOR_WORDS, type MonitoredType, ThreadMonitor } from './notes/thread-monitor.js';
 import { WatchedThreads } from './notes/watched-threads.js';
 import { PlacedProxies } from './proxy/placed-proxies.js';
 import { PlacedRoute } from './proxy/placed-route.js';
 import { ProxyDefinitions } from './proxy/proxy-definitions.js';
 import { ProxyDelivery } from './proxy/proxy-delivery.js';
-import { endActor, idOf, Route, type RouteParts } from './proxy/route.js';
+import { endActor, Route, type RouteParts } from './proxy/route.js';
 import { RemoteAsks } from './remote-asks.js';
 import { RemoteEvents } from './remote-events.js';
 import { RemoteInspection } from './remote-inspection.js';
 import { RemoteNames } from './remote-names.js';
 import { RemoteRefs } from './remote-refs.js';
-import { type Early, Residents } from './residents.js';
+import { Residents } from './residents.js';
 import type {
   ActorAddress,
   RemoteAsk,
   RemoteRef,
   RemoteSignal,
+  RemoteTerms,
   SystemThreads,
   ThreadReceiver,
   ThreadSettings,
@@ -46,15 +47,13 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   readonly delivery: ProxyDelivery;
   forwarded = 0;
   readonly idPrefix: string;
-  /** Puts messages of other threads into mailboxes: these are counted where they are read. */
-  private readonly arrivals: Delivery<ActorCell>;
-  private readonly residents: Residents;
+  private readonly arrivals: Arrivals;
+  readonly residents: Residents;
   private readonly names: RemoteNames;
   private readonly events: RemoteEvents;
   readonly inspection: RemoteInspection;
-  private readonly refs: RemoteRefs;
+  readonly refs: RemoteRefs;
   private readonly placed: PlacedProxies;
-  private readonly backlogs: Backlogs;
   private readonly watched: WatchedThreads;
   private readonly waitingForRoom = new Map<number, SuspensionToken[]>();
 
@@ -63,24 +62,20 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     const monitor = runtime.monitor ?? unwatched();
     this.runtime = runtime;
     this.delivery = new ProxyDelivery(ready, deadLetters, sendHooks, recorder, monitor);
-    this.arrivals = new Delivery(ready, deadLetters, sendHooks, recorder);
     this.threads = threads.open(this, settings);
     this.idPrefix = this.threads.self === 0 ? '' : `${this.threads.self}:`;
     const definitions = new ProxyDefinitions();
     this.residents = new Residents(runtime, this.threads, this);
     this.refs = new RemoteRefs(this, this.residents, definitions);
-    this.asks = new RemoteAsks(runtime, this.threads, this.arrivals, this.refs);
+    // Messages of other threads are counted where they are read.
+    const delivery = new Delivery<ActorCell>(ready, deadLetters, arrivedHook(sendHooks), recorder);
+    this.asks = new RemoteAsks(runtime, this.threads, delivery, this.refs);
+    this.arrivals = new Arrivals(runtime, this.threads, delivery, this);
     this.placed = new PlacedProxies(this, definitions);
     this.names = new RemoteNames(this.threads, runtime);
     this.events = new RemoteEvents(runtime, this.threads);
     this.inspection = new RemoteInspection(runtime, this.threads, this.residents);
     this.watched = new WatchedThreads(runtime, this.threads, this.refs);
-    this.backlogs = new Backlogs(
-      runtime,
-      this.threads,
-      (cell) => this.refOf(cell),
-      (from, cell, handler, payload, ask) => this.hand(from, cell, handler, payload, ask),
-    );
   }
 
   // Places.
@@ -155,49 +150,27 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     generation: number,
     handler: number,
     payload: unknown,
+    contexts: PackedContexts | undefined,
   ): void {
-    const cell = this.target(home, slot, generation);
-    if (cell !== undefined) return this.deliver(from, cell, handler, payload, undefined);
-    const at = { thread: home, slot, generation };
-    if (this.isEarly(at, { from, handler, payload })) return;
-    this.runtime.deadLetters.unaddressed(idOf(at), `message ${handler}`, payload);
+    this.arrivals.told(from, home, slot, generation, handler, payload, contexts);
   }
 
-  asked(from: number, at: ActorAddress, handler: number, payload: unknown, ask: RemoteAsk): void {
-    const cell = this.target(at.thread, at.slot, at.generation);
-    if (cell !== undefined) return this.deliver(from, cell, handler, payload, ask);
-    if (this.isEarly(at, { from, handler, payload, ask })) return;
-    this.undeliverable(from, at, handler, payload, ask);
-  }
-
-  private undeliverable(
+  asked(
     from: number,
     at: ActorAddress,
     handler: number,
     payload: unknown,
-    ask: RemoteAsk | undefined,
+    ask: RemoteAsk,
+    contexts: PackedContexts | undefined,
   ): void {
-    const { deadLetters, asks } = this.runtime;
-    const message = `message ${handler}`;
-    deadLetters.unaddressed(idOf(at), message, payload);
-    if (ask !== undefined) this.threads.refuse(from, ask.number, asks.undeliveredTo(idOf(at), message));
+    this.arrivals.asked(from, at, handler, payload, { ask, contexts });
   }
 
   /** A message to a route that leads to this thread: its actor was not here when the ref came. */
-  toldHere(route: Route, handler: number, payload: unknown): void {
+  toldHere(route: Route, handler: number, payload: unknown, contexts: PackedContexts | undefined): void {
     const { thread, slot, generation } = route.address;
     this.runtime.monitor?.accepted();
-    this.told(this.threads.self, thread, slot, generation, handler, payload);
-  }
-
-  /** An actor of this thread: native, or a resident. */
-  private target(home: number, slot: number, generation: number): ActorCell | undefined {
-    if (home !== this.threads.self) return this.residents.find(home, slot, generation);
-    return this.runtime.ready.slots.find(slot, generation);
-  }
-
-  private isEarly(at: ActorAddress, early: Early): boolean {
-    return at.thread !== this.threads.self && this.residents.keepEarly(at, early);
+    this.arrivals.told(this.threads.self, thread, slot, generation, handler, payload, contexts);
   }
 
   deliver(
@@ -205,22 +178,9 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     cell: ActorCell,
     handler: number,
     payload: unknown,
-    ask: RemoteAsk | undefined,
+    terms: RemoteTerms | undefined,
   ): void {
-    this.backlogs.deliver(from, cell, handler, payload, ask);
-  }
-
-  private hand(
-    from: number,
-    cell: ActorCell,
-    handler: number,
-    payload: unknown,
-    ask: RemoteAsk | undefined,
-  ): void {
-    if (ask !== undefined) this.asks.asked(from, cell, handler, payload, ask);
-    else if (cell.ref instanceof RouterBase)
-      cell.ref.tellTo(cell.ref.targetsOf(handler, payload), handler, payload);
-    else this.arrivals.tell(cell, handler, payload);
+    this.arrivals.deliver(from, cell, handler, payload, terms);
   }
 
   replied(_from: number, ask: number, value: unknown): void {
@@ -306,13 +266,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   /** The home reports the end: of an actor with a ref here, or of the proxy of a resident. */
   private actorEnded(at: ActorAddress, reason: StopReason): void {
     this.refs.ended(at, reason);
-    this.refuseEarly(at, this.residents.forget(at));
-  }
-
-  /** Messages for a resident that will not come. */
-  private refuseEarly(at: ActorAddress, messages: readonly Early[]): void {
-    for (const early of messages)
-      if (!('signal' in early)) this.undeliverable(early.from, at, early.handler, early.payload, early.ask);
+    this.arrivals.refuseEarly(at, this.residents.forget(at));
   }
 
   // This thread and others.
@@ -332,7 +286,7 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
 
   /** Messages in front of full mailboxes. */
   get keptBack(): number {
-    return this.backlogs.size;
+    return this.arrivals.backlogs.size;
   }
 
   /** Dead letters of threads that have ended; on the main thread those of all other threads. */
@@ -367,8 +321,8 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
     this.asks.threadEnded(thread, error);
     this.placed.threadEnded(thread, error);
     this.refs.threadEnded(thread);
-    for (const { at, early } of this.residents.threadEnded(thread)) this.refuseEarly(at, early);
-    this.backlogs.threadEnded(thread);
+    for (const { at, early } of this.residents.threadEnded(thread)) this.arrivals.refuseEarly(at, early);
+    this.arrivals.backlogs.threadEnded(thread);
     this.roomAgain(thread);
     this.names.threadEnded(thread);
     this.events.threadEnded(thread);
@@ -385,6 +339,11 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
   close(): Promise<void> | undefined {
     return this.threads.close();
   }
+}
+
+/** A message that came with its contexts has had its hooks on the thread of its sender. */
+function arrivedHook(sendHooks: SendHook<ActorCell>): SendHook<ActorCell> {
+  return { contextFor: (cell, envelope) => envelope.context ?? sendHooks.contextFor(cell, envelope) };
 }
 
 /** No thread watches the main one: its notes are read by no one. */

@@ -4,7 +4,8 @@ import type { Delivery } from '../mailbox/delivery.js';
 import { type Cancellable, Cancellation } from '../message/cancellation.js';
 import { Envelope, type EnvelopeOwner, enveloped } from '../message/envelope.js';
 import { LaterReply } from '../message/later-reply.js';
-import { RouterBase } from '../routing/router-class.js';
+import type { PackedContexts } from '../middleware/crossing-contexts.js';
+import type { RouterBase } from '../routing/router-class.js';
 import type { Route } from './proxy/route.js';
 import type { RemoteAsk, RemoteRef, Threads } from './threads.js';
 
@@ -80,7 +81,7 @@ export class RemoteAsks {
   }
 
   /** False when there is no room for more. */
-  forward(route: Route, envelope: Envelope): boolean {
+  forward(route: Route, envelope: Envelope, contexts: PackedContexts | undefined): boolean {
     const number = this.nextNumber();
     const { owner } = envelope;
     const inner = owner instanceof Cancellation ? undefined : owner;
@@ -88,7 +89,7 @@ export class RemoteAsks {
     const terms = { number, leftMs: this.leftTo(envelope), chain: this.chainOf(envelope) };
     const { handler, payload } = envelope;
     const layout = route.layouts?.[handler];
-    const hasRoom = this.threads.ask(route.runsOn, route.address, handler, payload, terms, layout);
+    const hasRoom = this.threads.ask(route.runsOn, route.address, handler, payload, terms, contexts, layout);
     this.open.set(number, ask);
     if (owner instanceof Cancellation) owner.add(ask);
     else envelope.owner = ask;
@@ -140,8 +141,14 @@ export class RemoteAsks {
   }
 
   /** An ask of another thread. */
-  asked(from: number, target: ActorCell, handler: number, payload: unknown, ask: RemoteAsk): void {
-    if (target.ref instanceof RouterBase) return this.askRouter(from, target.ref, handler, payload, ask);
+  asked(
+    from: number,
+    target: ActorCell,
+    handler: number,
+    payload: unknown,
+    ask: RemoteAsk,
+    onMade: (envelope: Envelope) => void,
+  ): void {
     const now = this.runtime.executor.now();
     const [sender, cause] = this.callersOf(ask.chain, now);
     const envelope = new Envelope(target, handler, payload, sender, cause, now + ask.leftMs, now);
@@ -156,17 +163,13 @@ export class RemoteAsks {
       this.threads.refuse(from, ask.number, reason);
     };
     all.set(ask.number, envelope);
+    onMade(envelope);
     this.runtime.wheel.arm(envelope, envelope.deadline);
     this.arrivals.tell(target, enveloped(handler), envelope);
   }
 
-  private askRouter(
-    from: number,
-    router: RouterBase,
-    handler: number,
-    payload: unknown,
-    ask: RemoteAsk,
-  ): void {
+  /** An ask of another thread of one of a router's actors. */
+  askRouter(from: number, router: RouterBase, handler: number, payload: unknown, ask: RemoteAsk): void {
     const terms = { sender: undefined, options: { withinMs: Math.max(1, ask.leftMs) } };
     router.askFrom(terms, handler, payload).then(
       (value) => this.answer(from, ask.number, value),

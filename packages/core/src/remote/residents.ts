@@ -8,11 +8,16 @@ import { toError } from '../errors/thrown-value.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import type { FailureReport } from '../supervision/failure-report.js';
 import { endActor, idOf } from './proxy/route.js';
-import type { ActorAddress, RemoteAsk, RemoteRef, RemoteSignal, Threads } from './threads.js';
+import type { ActorAddress, RemoteRef, RemoteSignal, RemoteTerms, Threads } from './threads.js';
 
 /** A message or request for a resident whose definition is still being loaded, or that is not spawned yet. */
 export type Early =
-  | { readonly from: number; readonly handler: number; readonly payload: unknown; readonly ask?: RemoteAsk }
+  | {
+      readonly from: number;
+      readonly handler: number;
+      readonly payload: unknown;
+      readonly terms: RemoteTerms | undefined;
+    }
   | { readonly from: number; readonly signal: RemoteSignal };
 
 /** The place of a resident: after its end the last one stays, so that its messages have a name. */
@@ -47,7 +52,13 @@ class ResidentRestart {
 }
 
 export interface ResidentDelivery {
-  deliver(from: number, cell: ActorCell, handler: number, payload: unknown, ask: RemoteAsk | undefined): void;
+  deliver(
+    from: number,
+    cell: ActorCell,
+    handler: number,
+    payload: unknown,
+    terms: RemoteTerms | undefined,
+  ): void;
   handle(from: number, signal: RemoteSignal): void;
   cellOf(ref: RemoteRef): ActorCell;
 }
@@ -56,7 +67,9 @@ export interface ResidentDelivery {
 export class Residents {
   /** Messages for residents that are not here yet. */
   early = 0;
-  private readonly runtime: Parts<'childLists' | 'executor' | 'guardian' | 'spawner' | 'suspensions'>;
+  private readonly runtime: Parts<
+    'childLists' | 'events' | 'executor' | 'guardian' | 'log' | 'spawner' | 'suspensions'
+  >;
   private readonly threads: Threads;
   private readonly messages: ResidentDelivery;
   /** By home and slot. */
@@ -132,6 +145,7 @@ export class Residents {
       message: 'spawn',
       unresumable: true,
       isFinal: true,
+      messageHistory: [],
     });
   }
 
@@ -150,7 +164,7 @@ export class Residents {
     cell.ensureCold().onStopped.push((reason) => this.threads.signal(from, { kind: 'stopped', at, reason }));
     for (const one of this.takeEarly(place)) {
       if ('signal' in one) this.messages.handle(one.from, one.signal);
-      else this.messages.deliver(one.from, cell, one.handler, one.payload, one.ask);
+      else this.messages.deliver(one.from, cell, one.handler, one.payload, one.terms);
     }
   }
 
@@ -165,8 +179,20 @@ export class Residents {
   }
 
   private reportFailure(from: number, at: ActorAddress, report: FailureReport): void {
-    const { error, message, unresumable } = report;
-    this.threads.signal(from, { kind: 'failed', at, error, message, unresumable, isFinal: false });
+    const { child, error, message, unresumable } = report;
+    // Looked up only for listeners: that is slow.
+    const messageHistory = this.runtime.events.hasListeners
+      ? this.runtime.log.messageHistoryOf(child.slot)
+      : [];
+    this.threads.signal(from, {
+      kind: 'failed',
+      at,
+      error,
+      message,
+      unresumable,
+      isFinal: false,
+      messageHistory,
+    });
   }
 
   /** A request of the home of a resident, or of any thread to an actor that has its home here. */

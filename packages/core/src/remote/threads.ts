@@ -2,6 +2,7 @@ import type { AnyDefinition } from '../define/actor-definition.js';
 import type { LayoutFields } from '../define/fixed-layout.js';
 import type { ActorView, InspectOptions } from '../inspect/actor-view.js';
 import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
+import type { PackedContexts } from '../middleware/crossing-contexts.js';
 import type { AnyRef } from '../ref/actor-ref.js';
 import type { RuntimeEvent, StopReason } from '../runtime-event.js';
 
@@ -59,6 +60,10 @@ export type RemoteSignal =
       readonly unresumable: boolean;
       /** It cannot be started at all: a restart would fail in the same way. */
       readonly isFinal: boolean;
+      /**
+       * The sends before it on the thread of the actor, as lines; empty while no thread listens to events.
+       */
+      readonly messageHistory: readonly string[];
     }
   | { readonly kind: 'rested'; readonly at: ActorAddress }
   | { readonly kind: 'stopped'; readonly at: ActorAddress; readonly reason: StopReason }
@@ -99,6 +104,13 @@ export interface RemoteAsk {
   readonly chain: readonly RemoteRef[] | undefined;
 }
 
+/** A message that carries more than its payload. */
+export interface RemoteTerms {
+  /** Undefined for a tell. */
+  readonly ask: RemoteAsk | undefined;
+  readonly contexts: PackedContexts | undefined;
+}
+
 /** A message that was written to a thread and not read by it. */
 export interface UnreadMessage {
   readonly at: ActorAddress;
@@ -118,16 +130,18 @@ export interface Threads {
   /** The thread that `on` means, this one included; throws for a name that no thread has. */
   place(on: string): number;
   /** Throws when a restart on another thread could never succeed, or the definition cannot be found there. */
-  checkPlaceable(definition: RemoteDefinition): void;
+  checkPlaceable(remote: RemoteDefinition, definition: AnyDefinition): void;
   /**
-   * Writes a message. False when this was the last for which there is room: `roomAgain` follows. Throws when
-   * the payload cannot be cloned, or does not fit its layout.
+   * Writes a message. `contexts`: those of middleware, packed; undefined without any. False when this was
+   * the last for which there is room: `roomAgain` follows. Throws when the payload cannot be cloned, or
+   * does not fit its layout.
    */
   tell(
     thread: number,
     at: ActorAddress,
     handler: number,
     payload: unknown,
+    contexts: PackedContexts | undefined,
     layout: LayoutFields | undefined,
   ): boolean;
   ask(
@@ -136,6 +150,7 @@ export interface Threads {
     handler: number,
     payload: unknown,
     ask: RemoteAsk,
+    contexts: PackedContexts | undefined,
     layout: LayoutFields | undefined,
   ): boolean;
   /** Throws when the value cannot be cloned. */
@@ -154,8 +169,23 @@ export interface Threads {
 
 /** The part of a system that takes the records of other threads. */
 export interface ThreadReceiver {
-  told(from: number, home: number, slot: number, generation: number, handler: number, payload: unknown): void;
-  asked(from: number, at: ActorAddress, handler: number, payload: unknown, ask: RemoteAsk): void;
+  told(
+    from: number,
+    home: number,
+    slot: number,
+    generation: number,
+    handler: number,
+    payload: unknown,
+    contexts: PackedContexts | undefined,
+  ): void;
+  asked(
+    from: number,
+    at: ActorAddress,
+    handler: number,
+    payload: unknown,
+    ask: RemoteAsk,
+    contexts: PackedContexts | undefined,
+  ): void;
   replied(from: number, ask: number, value: unknown): void;
   refused(from: number, ask: number, reason: unknown): void;
   signalled(from: number, signal: RemoteSignal): void;

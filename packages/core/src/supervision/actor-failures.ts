@@ -27,7 +27,7 @@ export class ActorFailures {
     thrown: unknown,
     handler: number,
     envelope: Envelope | undefined,
-    { hook, origin = cell, isCutOff = false, isFinal = false }: FailureCircumstances = {},
+    { hook, origin = cell, isCutOff = false, isFinal = false, messagesThere }: FailureCircumstances = {},
   ): void {
     const error = toError(thrown);
     const message = hook ?? (cell.type.definition['~handlerNames'][handler] as string);
@@ -38,7 +38,16 @@ export class ActorFailures {
       return this.runtime.log.logIgnoredFailure(cell, message, error, 'the actor is ending already');
     const at = this.runtime.executor.coarseNow;
     const unresumable = isCutOff || (hook !== undefined && UNRESUMABLE.includes(hook));
-    const report: FailureReport = { child: cell, origin, error, message, at, unresumable, isFinal };
+    const report: FailureReport = {
+      child: cell,
+      origin,
+      error,
+      message,
+      at,
+      unresumable,
+      isFinal,
+      messagesThere,
+    };
     cell.markFailed();
     this.report(cell, report);
   }

@@ -16,6 +16,8 @@ export interface FailureReport {
   readonly unresumable: boolean;
   /** It cannot be started: a restart would fail in the same way. */
   readonly isFinal: boolean;
+  /** The sends before it on another thread, on which the actor runs. */
+  readonly messagesThere?: readonly string[] | undefined;
 }
 
 /** Place of a failure outside a handler that has run to its end. */
@@ -26,4 +28,5 @@ export interface FailureCircumstances {
   /** The handler may still be running, so its state cannot be used any more. */
   readonly isCutOff?: boolean | undefined;
   readonly isFinal?: boolean | undefined;
+  readonly messagesThere?: readonly string[] | undefined;
 }

@@ -54,7 +54,7 @@ export class Supervisor {
     const { log } = this.runtime;
     // A sibling's failure restarts this one already: one decision is enough.
     if (child.cold.group !== undefined)
-      return log.logFailure(child, report.message, report.error, {
+      return log.logFailure(report, {
         directive: 'restart',
         why: 'with its siblings, as decided',
         attempt: 0,
@@ -62,7 +62,7 @@ export class Supervisor {
       });
     const policy = this.policyOf(parent);
     const decision = this.decide(parent, child.cold, report, policy);
-    log.logFailure(child, report.message, report.error, decision);
+    log.logFailure(report, decision);
     this.apply(parent, report, decision, policy);
   }
 

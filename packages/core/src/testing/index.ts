@@ -13,3 +13,5 @@ export { SeededRandom } from './seeded-random.js';
 export { StepExecutor } from './step-executor.js';
 export { createTestSystem, type TestSystem, type TestSystemOptions } from './test-system.js';
 export { PendingPromiseError, ProbeError, UnansweredError, UnsettledWorldError } from './testing-errors.js';
+export { UncrossableError } from './threads/crossing-copy.js';
+export { VirtualThreads, type VirtualThreadsOptions, virtualThreads } from './threads/virtual-threads.js';

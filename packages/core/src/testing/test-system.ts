@@ -14,6 +14,7 @@ import { type Probe, type ProbeOptions, type ProbeRecord, spawnProbe } from './p
 import { SeededRandom } from './seeded-random.js';
 import { StepExecutor } from './step-executor.js';
 import { PendingPromiseError } from './testing-errors.js';
+import { type ThreadWorld, VirtualThreads } from './threads/virtual-threads.js';
 import { busyActors, unansweredError } from './unanswered-ask.js';
 
 const STEPS_MAX = 10_000_000;
@@ -72,21 +73,28 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   return new VirtualSystem(options);
 }
 
-export class VirtualSystem implements TestSystem {
+export class VirtualSystem implements ThreadWorld {
   readonly system: ActorSystem;
   readonly host: ManualHost;
   readonly events: RuntimeEvent[] = [];
   protected readonly executor: StepExecutor;
+  protected readonly threads: VirtualThreads | undefined;
   private readonly probes: { readonly ref: AnyRef; readonly record: ProbeRecord }[] = [];
 
   /** `choose` returns the place of the next actor among so many ready ones. */
-  constructor({ seed, host, ...options }: TestSystemOptions, choose = orderBySeed(seed)) {
+  constructor({ seed, host, threads, ...options }: TestSystemOptions, choose = orderBySeed(seed)) {
     if (seed !== undefined) checkOption('createTestSystem.seed', seed, wholeNumber(0));
     this.host = host ?? new ManualHost({ seed });
     const order = choose && (() => (choose(executor.readyCount) + 0.5) / executor.readyCount);
     const executor: StepExecutor = new StepExecutor(this.host, order, () => unsettledWorlds.begin());
     this.executor = executor;
-    this.system = createSystem({ ...options, host: this.host, executor: () => executor });
+    this.threads = threads instanceof VirtualThreads ? threads : undefined;
+    this.threads?.join({
+      pump: this,
+      openWorld: (world) => new VirtualSystem({ ...world, host: this.host, seed }, choose),
+      choose,
+    });
+    this.system = createSystem({ ...options, threads, host: this.host, executor: () => executor });
     unsettledWorlds.add(executor);
     this.system.subscribe((event) => {
       if (this.events.length >= EVENTS_MAX) this.events.splice(0, EVENTS_MAX / 2);
@@ -95,7 +103,19 @@ export class VirtualSystem implements TestSystem {
   }
 
   step(): boolean {
+    return this.threads === undefined ? this.runTurn() : this.threads.step();
+  }
+
+  get readyCount(): number {
+    return this.executor.readyCount;
+  }
+
+  runTurn(): boolean {
     return this.executor.step();
+  }
+
+  abandon(): void {
+    unsettledWorlds.delete(this.executor);
   }
 
   settle(): Promise<void>;
@@ -159,7 +179,7 @@ export class VirtualSystem implements TestSystem {
     });
     await this.settle();
     while (!stopped) await this.advance(1_000);
-    unsettledWorlds.delete(this.executor);
+    this.abandon();
   }
 
   private async runReady(): Promise<void> {
@@ -171,8 +191,18 @@ export class VirtualSystem implements TestSystem {
       }
       // Callbacks of the host come after all microtasks, as on a real event loop.
       await microtasksDone();
-      if (this.executor.readyCount === 0 && !this.host.runCallbacks()) return unsettledWorlds.endIfSettled();
+      if (!this.hasWork && !this.host.runCallbacks()) return this.settled();
     }
+  }
+
+  /** An actor is ready, on this thread or another, or a record is on its way. */
+  private get hasWork(): boolean {
+    return this.threads?.hasWork ?? this.readyCount > 0;
+  }
+
+  private settled(): void {
+    this.threads?.looked();
+    unsettledWorlds.endIfSettled();
   }
 
   private async answered(target: AnyRef, message: string, reply: Promise<unknown>): Promise<unknown> {

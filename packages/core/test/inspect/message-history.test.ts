@@ -1,4 +1,4 @@
-import { type ActorRef, defineActor, type RuntimeEvent } from '@troupe/core';
+import { type ActorRef, createSystem, defineActor, type RuntimeEvent } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -108,5 +108,20 @@ messageHistory('the message history has no messages of the previous actor in the
   await test.tell(next).crash();
   assert.equal(failures[0]?.messageHistory, ['outside → /next.crash']);
 });
+
+messageHistory(
+  '`lastMessages` is the tail of all messages, oldest first, and empty without a recorder',
+  async () => {
+    const Echo = defineActor('echo', { handlers: { first: () => 1, second: () => 2 } });
+    for (const recorder of [true, false]) {
+      await using system = createSystem({ recorder });
+      const echo = system.spawn(Echo, { name: 'echo' });
+      await system.ask(echo).first();
+      await system.ask(echo).second();
+      const tail = system.lastMessages(1);
+      assert.equal(tail, recorder ? ['outside → /echo.second'] : []);
+    }
+  },
+);
 
 messageHistory.run();

@@ -209,4 +209,56 @@ exploring('unknown options and texts that are no replay are refused', async () =
   }
 });
 
+const Reader = defineActor('reader', {
+  handlers: {
+    read: (ctx, store: ActorRef<typeof Store>) => ctx.ask(store).read(),
+  },
+});
+
+/** True in one thread, where the write is in the mailbox before the reader runs. */
+async function readAfterWrite(world: ExploredWorld, on: readonly [string, string]): Promise<void> {
+  const store = world.system.spawn(Store, { on: on[0] });
+  const reader = world.system.spawn(Reader, { on: on[1] });
+  assert.is(await reader.ask.read(store), 0);
+  store.tell.write(1);
+  assert.is(await reader.ask.read(store), 1);
+}
+
+exploring('threads are separate pumps: a message by a third thread may overtake', async () => {
+  await explore((world) => readAfterWrite(world, ['main', 'main']), { threads: 2, seeds: 100 });
+  await explore((world) => readAfterWrite(world, ['thread-1', 'thread-1']), { threads: 2, seeds: 100 });
+  const scenario: Scenario = (world) => readAfterWrite(world, ['thread-1', 'thread-2']);
+  const found = await explore(scenario, { threads: 2, seeds: 100 }).catch((error: unknown) => error);
+  assert.instance(found, ExploreError);
+  const { replay, message } = found as ExploreError;
+  assert.match(message, /replay: '[^']*', threads: 2/);
+  const again = await explore(scenario, { threads: 2, replay }).catch((error: unknown) => error);
+  assert.is((again as ExploreError).replay, replay, 'the same choices, the same end');
+});
+
+exploring('a thread may end at any step: its actors begin again, and every ask ends', async () => {
+  let refused = 0;
+  await explore(
+    async (world) => {
+      const store = world.system.spawn(Store, { on: 'thread-1' });
+      const writes = [1, 2, 3].map((n) =>
+        store.ask.write(n).then(
+          () => true,
+          () => false,
+        ),
+      );
+      const Ender = defineActor('ender', { handlers: { end: () => world.endThread('thread-1') } });
+      world.system.spawn(Ender).tell.end();
+      const ends = await Promise.all(writes);
+      ends.forEach((isWritten) => {
+        if (!isWritten) refused += 1;
+      });
+      const read = await store.ask.read();
+      assert.ok(read === 0 || ends[read - 1], `${read} was written to the thread that took its place`);
+    },
+    { threads: 1, seeds: 50 },
+  );
+  assert.ok(refused > 0);
+});
+
 exploring.run();

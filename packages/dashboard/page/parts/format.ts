@@ -22,3 +22,10 @@ export function time(ms: number): string {
   const isOld = Math.abs(Date.now() - ms) > DAY_MS;
   return isOld ? date.toLocaleString('en-GB') : date.toLocaleTimeString('en-GB');
 }
+
+/** `950 ms`, `12 s`, `3 min`, `2 h` */
+export function span(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
+  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+}

@@ -1,15 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call, type JobRow } from '../api.js';
 import { bytes, time } from '../parts/format.js';
-
-const OUTPUT_CHARS_MAX = 100_000;
-const CHUNKS_MAX = 500;
+import { Explanation } from './explanation.js';
+import { Input, Output } from './job-content.js';
+import { Chunks, FeedBox, Progress, useStream } from './job-run.js';
 
 /** One job: its times, its last error, its output, and its chunks while it runs. */
 export function JobView({ id }: { readonly id: string }) {
   const [job, setJob] = useState<JobRow | undefined>(undefined);
   const [problem, setProblem] = useState('');
   const [looks, setLooks] = useState(0);
+  const stream = useStream(id);
   // A change of `looks` asks for another look.
   useEffect(() => {
     const look = (): void => {
@@ -56,7 +57,8 @@ export function JobView({ id }: { readonly id: string }) {
           <dd>{id}</dd>
           <dt>Submitted</dt>
           <dd>
-            {time(job.submittedAt)} by {job.client}, {bytes(job.payloadBytes)}
+            {time(job.submittedAt)} by {job.client}
+            {isOpen || job.state === 'dead' ? `, ${bytes(job.payloadBytes)}` : ''}
           </dd>
           <dt>Due</dt>
           <dd>{time(job.dueAt)}</dd>
@@ -78,56 +80,12 @@ export function JobView({ id }: { readonly id: string }) {
           <pre>{job.failure.stack ?? `${job.failure.name}: ${job.failure.message}`}</pre>
         </>
       )}
+      {job.state === 'queued' ? <Explanation id={id} /> : null}
+      <Progress progress={job.progress} />
+      {isOpen && (stream.isStreaming || job.feed !== undefined) ? <FeedBox id={id} feed={job.feed} /> : null}
+      <Chunks {...stream} />
       {job.state === 'done' ? <Output id={id} /> : null}
-      <Chunks id={id} />
-    </>
-  );
-}
-
-function Output({ id }: { readonly id: string }) {
-  const [text, setText] = useState('');
-  useEffect(() => {
-    call<{ output: unknown }>('GET', `/api/jobs/${id}/result`).then(
-      ({ output }) => setText(JSON.stringify(output, null, 2).slice(0, OUTPUT_CHARS_MAX)),
-      (error: Error) => setText(error.message),
-    );
-  }, [id]);
-  return (
-    <>
-      <h2>Output</h2>
-      <pre>{text}</pre>
-    </>
-  );
-}
-
-/** The chunks as they come. A job that does not stream has none, and shows nothing. */
-function Chunks({ id }: { readonly id: string }) {
-  const [lines, setLines] = useState<readonly string[]>([]);
-  useEffect(() => {
-    let all: string[] = [];
-    const source = new EventSource(`/api/jobs/${id}/stream`);
-    const add = (line: string): void => {
-      all = [...all.slice(1 - CHUNKS_MAX), line];
-      setLines(all);
-    };
-    source.addEventListener('data', ({ data }: MessageEvent<string>) => {
-      const { chunk } = JSON.parse(data) as { chunk: unknown };
-      add(typeof chunk === 'string' ? chunk : `${JSON.stringify(chunk)}\n`);
-    });
-    source.addEventListener('reset', () => add('\n— another attempt —\n'));
-    source.addEventListener('gap', () => add('\n— chunks that are no longer held —\n'));
-    source.addEventListener('end', () => source.close());
-    // A job without a stream is refused; the browser would ask again for ever.
-    source.onerror = () => {
-      if (source.readyState === EventSource.CLOSED) source.close();
-    };
-    return () => source.close();
-  }, [id]);
-  if (lines.length === 0) return null;
-  return (
-    <>
-      <h2>Stream</h2>
-      <pre aria-live="polite">{lines.join('')}</pre>
+      <Input id={id} state={job.state} />
     </>
   );
 }

@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { call, JOB_STATES, type JobRow } from '../api.js';
 import { JobTable } from '../parts/job-table.js';
+import { useLook } from '../parts/use-look.js';
 import { goTo, type Route } from '../route.js';
 
 interface Page {
@@ -9,33 +10,47 @@ interface Page {
 }
 
 const PAGE_ROWS = 50;
+const FIELDS = [
+  ['exec', 'Job', 'mail.send'],
+  ['key', 'Key', ''],
+  ['orderKey', 'Order key', ''],
+  ['tag', 'Tag', ''],
+  ['tenant', 'Tenant', ''],
+  ['error', 'Error', 'text of a dead letter'],
+] as const;
 
-/** Jobs of one state, page by page; dead letters can be chosen and put back or deleted. */
+/** Jobs by filters that stand in the address, page by page; dead letters can be chosen and put back or deleted. */
 export function JobsView({ query }: Route) {
-  const state = query.get('state') ?? 'queued';
-  const after = query.get('after') ?? '0';
-  const [page, setPage] = useState<Page | undefined>(undefined);
-  const [problem, setProblem] = useState('');
-  const [looks, setLooks] = useState(0);
-  // A change of `looks` asks for another look.
-  useEffect(() => {
-    setPage(undefined);
-    setProblem('');
-    call<Page>('GET', `/api/jobs?state=${state}&after=${after}&max=${PAGE_ROWS}`).then(
-      setPage,
-      (error: Error) => setProblem(error.message),
-    );
-  }, [state, after, looks]);
+  const state = query.get('state') ?? '';
+  const search = new URLSearchParams([...query].filter(([, value]) => value !== ''));
+  search.set('max', String(PAGE_ROWS));
+  const { value: page, problem, again } = useLook<Page>(`/api/search?${search}`);
+  const filtered = (): Record<string, string> =>
+    Object.fromEntries([...query].filter(([name, value]) => value !== '' && name !== 'after'));
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const id = String(form.get('id') ?? '').trim();
+    if (id !== '') return goTo(`jobs/${id}`);
+    const given = FIELDS.map(([name]) => [name, String(form.get(name) ?? '').trim()] as const);
+    const { fingerprint } = filtered();
+    goTo('jobs', {
+      ...(state === '' ? {} : { state }),
+      ...(fingerprint === undefined ? {} : { fingerprint }),
+      ...Object.fromEntries(given.filter(([, value]) => value !== '')),
+    });
+  };
   return (
     <>
       <h1>Jobs</h1>
-      <form class="row" onSubmit={openJob}>
+      <form class="row" onSubmit={submit} key={query.toString()}>
         <label>
           State{' '}
           <select
             value={state}
-            onChange={({ currentTarget }) => goTo('jobs', { state: currentTarget.value })}
+            onChange={({ currentTarget }) => goTo('jobs', { ...filtered(), state: currentTarget.value })}
           >
+            <option value="">any</option>
             {JOB_STATES.map((one) => (
               <option key={one} value={one}>
                 {one}
@@ -43,37 +58,41 @@ export function JobsView({ query }: Route) {
             ))}
           </select>
         </label>
+        {FIELDS.map(([name, label, hint]) => (
+          <label key={name}>
+            {label} <input name={name} defaultValue={query.get(name) ?? ''} placeholder={hint} size={12} />
+          </label>
+        ))}
         <label>
-          Id <input name="id" placeholder="42xlt-ak8" />
+          Id <input name="id" placeholder="42xlt-ak8" size={12} />
         </label>
-        <button type="submit">Open</button>
-        <button type="button" onClick={() => setLooks(looks + 1)}>
+        <button type="submit" class="main">
+          Search
+        </button>
+        <button type="button" onClick={() => goTo('jobs')}>
+          Clear
+        </button>
+        <button type="button" onClick={again}>
           Look again
         </button>
       </form>
       {problem === '' ? null : <p class="error">{problem}</p>}
       {page === undefined ? null : page.jobs.length === 0 ? (
-        <p class="empty">No job is {state}.</p>
+        <p class="empty">No job fits. Submit one: {"npx troupe submit math.add '[1, 2]'"}</p>
       ) : state === 'dead' ? (
-        <DeadLetters jobs={page.jobs} onChanged={() => setLooks(looks + 1)} />
+        <DeadLetters jobs={page.jobs} onChanged={again} />
       ) : (
         <JobTable jobs={page.jobs} />
       )}
       {page?.next === undefined ? null : (
         <p>
-          <button type="button" onClick={() => goTo('jobs', { state, after: String(page.next) })}>
+          <button type="button" onClick={() => goTo('jobs', { ...filtered(), after: String(page.next) })}>
             Next page
           </button>
         </p>
       )}
     </>
   );
-}
-
-function openJob(event: SubmitEvent): void {
-  event.preventDefault();
-  const id = new FormData(event.currentTarget as HTMLFormElement).get('id');
-  if (typeof id === 'string' && id !== '') goTo(`jobs/${id.trim()}`);
 }
 
 interface DeadLettersProps {

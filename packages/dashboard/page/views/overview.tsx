@@ -1,7 +1,11 @@
 import type { Overview } from '../api.js';
 import type { Live, Sample } from '../live.js';
+import { ExecFigures, type ExecRow } from '../parts/exec-figures.js';
 import { count } from '../parts/format.js';
 import { Sparkline } from '../parts/sparkline.js';
+import { useLook } from '../parts/use-look.js';
+
+const FIGURES_MS = 5_000;
 
 export function OverviewView({ overview, samples }: Live) {
   if (overview === undefined) return <p class="empty">Waiting for the leader …</p>;
@@ -28,12 +32,25 @@ export function OverviewView({ overview, samples }: Live) {
         />
         <Card name="Workers alive" value={alive} course={samples.map((one) => one.overview.workers.length)} />
       </div>
+      <Figures />
       {counts.queued > 0 || counts.running > 0 || workers.length > 0 ? null : (
         <p class="empty">
           Nothing is going on. Start a worker: <code>npx troupe worker handlers.mjs</code>, then submit a job:{' '}
           <code>npx troupe run math.add '[1, 2]'</code>
         </p>
       )}
+    </>
+  );
+}
+
+/** Latency and age by exec, where the leader has figures. */
+function Figures() {
+  const { value } = useLook<{ readonly execs: readonly ExecRow[] }>('/api/queues', FIGURES_MS);
+  if (value === undefined || value.execs.length === 0) return null;
+  return (
+    <>
+      <h2>Jobs by name</h2>
+      <ExecFigures execs={value.execs} />
     </>
   );
 }

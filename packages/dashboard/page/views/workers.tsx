@@ -1,10 +1,21 @@
+import { useState } from 'preact/hooks';
+import { call } from '../api.js';
 import type { Live } from '../live.js';
 
 export function WorkersView({ overview }: Live) {
   const workers = overview?.workers ?? [];
+  const [problem, setProblem] = useState('');
+  const act = (worker: string, verb: 'quiet' | 'resume' | 'stop'): void => {
+    if (verb === 'stop' && !confirm(`End the worker ${worker} when its attempts have?`)) return;
+    call('POST', `/api/workers/${encodeURIComponent(worker)}/${verb}`).then(
+      () => setProblem(''),
+      (error: Error) => setProblem(error.message),
+    );
+  };
   return (
     <>
       <h1>Workers</h1>
+      {problem === '' ? null : <p class="error">{problem}</p>}
       {workers.length === 0 ? (
         <p class="empty">
           No worker is connected. Start one: <code>npx troupe worker handlers.mjs</code>
@@ -14,7 +25,7 @@ export function WorkersView({ overview }: Live) {
           <table>
             <thead>
               <tr>
-                {['Worker', 'State', 'Running', 'Overrun', 'Credit', 'Processor', 'Loop delay'].map(
+                {['Worker', 'State', 'Running', 'Overrun', 'Credit', 'Processor', 'Loop delay', 'Change'].map(
                   (name) => (
                     <th key={name} scope="col">
                       {name}
@@ -27,7 +38,9 @@ export function WorkersView({ overview }: Live) {
               {workers.map((one) => (
                 <tr key={one.worker}>
                   <td>{one.worker}</td>
-                  <td class={`state ${one.liveness}`}>{one.liveness}</td>
+                  <td class={`state ${one.quiet === true ? 'cancelled' : one.liveness}`}>
+                    {one.quiet === true && one.liveness === 'alive' ? 'quiet' : one.liveness}
+                  </td>
                   <td>
                     {one.running}/{one.slots}
                   </td>
@@ -35,6 +48,17 @@ export function WorkersView({ overview }: Live) {
                   <td>{one.credit}</td>
                   <td>{Math.round(one.cpu * 100)} %</td>
                   <td>{Math.round(one.lagMs)} ms</td>
+                  <td class="actions">
+                    <button
+                      type="button"
+                      onClick={() => act(one.worker, one.quiet === true ? 'resume' : 'quiet')}
+                    >
+                      {one.quiet === true ? 'Resume' : 'Quiet'}
+                    </button>
+                    <button type="button" onClick={() => act(one.worker, 'stop')}>
+                      Stop
+                    </button>
+                  </td>
                 </tr>
               ))}
             </tbody>

@@ -27,8 +27,9 @@ export class AccessGate {
   }
 
   /** For every request, before anything of it is used. */
-  checkSite({ headers, method }: Request): void {
-    if (!this.hosts.accepts(headers.get('host')))
+  checkSite({ headers, method, url }: Request): void {
+    // A request may name its host in its target too, as those to proxies do.
+    if (!this.hosts.accepts(headers.get('host')) || !this.hosts.accepts(new URL(url).host))
       throw new HttpProblem(
         421,
         'ERR_HTTP_HOST',

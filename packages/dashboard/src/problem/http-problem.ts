@@ -6,9 +6,11 @@ export type HttpProblemCode =
   | 'ERR_HTTP_FORBIDDEN'
   | 'ERR_HTTP_HOST'
   | 'ERR_HTTP_INPUT'
+  | 'ERR_HTTP_INPUT_GONE'
   | 'ERR_HTTP_INTERNAL'
   | 'ERR_HTTP_NOT_FOUND'
   | 'ERR_HTTP_RATE'
+  | 'ERR_HTTP_REDACTED'
   | 'ERR_HTTP_TOKEN';
 
 /** A refused request. It becomes an answer in the form of problem+json (RFC 9457). */

@@ -17,15 +17,22 @@ export class JobDefinitions {
   /** For calls that concern a job by its id. */
   readonly any: JobDefinition = defineJob('any', { input: ANY, output: ANY, chunk: ANY });
 
+  /** For feeds. */
+  readonly fed = defineJob('any', { input: ANY, output: ANY, chunk: ANY, feed: ANY });
+
   constructor(given: readonly JobDefinition[]) {
     this.given = new Map(given.map((job) => [job.exec, job]));
   }
 
-  /** For a submit. `streams`: its chunks will be read. */
-  of(exec: string, group: string | undefined, streams: boolean): JobDefinition {
+  /** For a submit. `streams`: its chunks will be read. `isFed`: clients may feed it, and read its chunks. */
+  of(
+    exec: string,
+    group: string | undefined,
+    { streams, isFed }: { readonly streams: boolean; readonly isFed: boolean },
+  ): JobDefinition {
     const given = this.given.get(exec);
     if (given !== undefined) return given;
-    const name = `${exec} ${group ?? ''} ${streams}`;
+    const name = `${exec} ${group ?? ''} ${streams} ${isFed}`;
     const known = this.untyped.get(name);
     if (known !== undefined) return known;
     if (this.untyped.size >= UNTYPED_MAX)
@@ -35,7 +42,8 @@ export class JobDefinitions {
         `this gateway has announced ${UNTYPED_MAX} definitions; give it the jobs by name, or start it again`,
       );
     const options = { input: ANY, output: ANY, ...(group === undefined ? {} : { group }) };
-    const job = streams ? defineJob(exec, { ...options, chunk: ANY }) : defineJob(exec, options);
+    const streamed = streams || isFed ? { ...options, chunk: ANY } : options;
+    const job = defineJob(exec, isFed ? { ...streamed, feed: ANY } : streamed);
     this.untyped.set(name, job);
     return job;
   }

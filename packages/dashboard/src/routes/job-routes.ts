@@ -43,12 +43,19 @@ const submit: Route = {
       description: 'Its chunks can be read while it runs.',
       schema: { enum: ['response', 'internal'] },
     },
+    { name: 'fed', in: 'query', description: 'It takes items while it runs.', schema: { enum: ['true'] } },
   ],
   body: jsonBody('The input of the job as JSON. A large one is streamed to the leader.', ANY_VALUE),
   answers: { '201': jsonBody('The job is durable.', RECEIPT) },
   async serve({ client, jobs, request, parameters, bodyBytesMax }) {
-    const streaming = parameters.choice('streaming', ['response', 'internal']);
-    const job = jobs.of(parameters.inPath('exec'), parameters.text('group', 64), streaming !== undefined);
+    const isFed = parameters.choice('fed', ['true']) === 'true';
+    // A job is fed over its stream.
+    const streaming =
+      parameters.choice('streaming', ['response', 'internal']) ?? (isFed ? 'response' : undefined);
+    const job = jobs.of(parameters.inPath('exec'), parameters.text('group', 64), {
+      streams: streaming !== undefined,
+      isFed,
+    });
     const options = {
       key: parameters.text('key'),
       runAfterMs: parameters.duration('runAfter', YEAR_MS),
@@ -140,7 +147,7 @@ const result: Route = {
     try {
       // An ended job answers at once; the limit is for a leader that is away.
       const output = await handle.result({ signal, withinMs: hasEnded ? WAIT_MS_MAX : withinMs });
-      return json({ id: handle.id, state: 'done', output });
+      return json({ id: handle.id, state: 'done', output: call.redaction.redact(output) });
     } catch (error) {
       if (error instanceof JobWaitError) return json({ id: handle.id, state }, 202);
       return ended(handle.id, error);

@@ -16,6 +16,17 @@ const overview: Route = {
   },
 };
 
+const actors: Route = {
+  method: 'get',
+  path: '/api/actors',
+  role: 'operate',
+  summary: 'The live actors of the leader, why each does not run, its recent messages and its log.',
+  answers: { '200': jsonBody('The actors as of now.', ANY_VALUE) },
+  async serve({ client, request }) {
+    return json(await client.actors({ signal: request.signal }));
+  },
+};
+
 const workers: Route = {
   method: 'get',
   path: '/api/workers',
@@ -63,4 +74,4 @@ const metrics: Route = {
   },
 };
 
-export const LEADER_ROUTES: readonly Route[] = [overview, workers, health, metrics];
+export const LEADER_ROUTES: readonly Route[] = [overview, actors, workers, health, metrics];

@@ -1,5 +1,6 @@
 import type { Client } from '@troupe/jobs';
 import type { Principal, Role } from '../access/role.js';
+import type { Redaction } from '../redaction/redaction.js';
 import type { JobDefinitions } from './job-definitions.js';
 import type { RequestParameters } from './request-parameters.js';
 
@@ -29,6 +30,7 @@ export interface RouteCall {
   readonly request: Request;
   readonly parameters: RequestParameters;
   readonly bodyBytesMax: number;
+  readonly redaction: Redaction;
 }
 
 /** One path and method: its documentation and its code. The routes of the gateway are a list of these. */

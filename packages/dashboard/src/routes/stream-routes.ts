@@ -46,7 +46,8 @@ const stream: Route = {
     const items = handleOf(call).items({ from: positionOf(call), signal: stop.signal });
     // A stream that is refused is refused before the head of the answer is written.
     const first = await items.next();
-    const text = isSse ? asEvent : asLine;
+    const plain = isSse ? asEvent : asLine;
+    const text: ItemText = (item, next) => plain(redacted(call, item), next);
     return new Response(streamBody(first, items, text, isSse ? ': still here\n\n' : '\n', stop), {
       headers: { 'content-type': isSse ? SSE : NDJSON, 'x-accel-buffering': 'no' },
     });
@@ -87,6 +88,10 @@ function streamBody(
       stop.abort(reason);
     },
   });
+}
+
+function redacted({ redaction }: RouteCall, item: Item): Item {
+  return item.kind === 'data' ? { ...item, chunk: redaction.redact(item.chunk) } : item;
 }
 
 function positionOf({ request, parameters }: RouteCall): StreamPosition | undefined {

@@ -5,8 +5,8 @@ import type { ByteWriter } from './byte-writer.js';
 import { type OptionalField, type OptionalFields, readTextField } from './optional-fields.js';
 
 /** The numbers of these optional fields, in every message and record that has them. */
-const TRACEPARENT = 1;
-const TRACESTATE = 2;
+export const TRACEPARENT = 1;
+export const TRACESTATE = 2;
 /** A number and a length of one byte each. */
 const TRACEPARENT_HEAD_BYTES = 2;
 

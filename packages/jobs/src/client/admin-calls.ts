@@ -1,12 +1,34 @@
-import { CallUnsupportedError, CallWaitError, ForbiddenError, JobDefinitionError } from '../jobs-error.js';
+import type { QueueLimits, QueueMode } from '../job/queue-control.js';
+import {
+  CallUnsupportedError,
+  CallWaitError,
+  ForbiddenError,
+  JobDefinitionError,
+  RequestRefusedError,
+} from '../jobs-error.js';
 import type { JobsTimers } from '../jobs-host.js';
-import type { AdminRequest, DeadAttempt, JobView, LeaderOverview } from '../protocol/admin-messages.js';
+import type { LeaderActors } from '../protocol/actors-view.js';
+import type {
+  AdminRequest,
+  DeadAttempt,
+  JobView,
+  LeaderOverview,
+  QueueView,
+} from '../protocol/admin-messages.js';
 import { BULK_JOBS_MAX } from '../protocol/admin-messages.js';
+import type { JobExplanation } from '../protocol/explain-messages.js';
 import type { RequestAnswer } from './machine/client-effects.js';
 import type { WaitOptions } from './wait-limit.js';
 
 /** The time limit of a call that gives none: a leader that is away must not hold up its caller for ever. */
 const CALL_MS = 30_000;
+
+/** A part of the input of a job. */
+interface InputPart {
+  /** Bytes of the whole input; 0: it is not kept any more. */
+  readonly total: number;
+  readonly bytes: Uint8Array;
+}
 
 /** Sends one request; rejects at the limit of the wait. */
 export type RequestCall = (
@@ -36,17 +58,55 @@ export class AdminCalls {
     return answer.kind === 'job' ? answer.view : undefined;
   }
 
+  /** A part of the input of a job; undefined if the leader does not know the job. */
+  async input(job: number, from: number, max: number, wait: WaitOptions): Promise<InputPart | undefined> {
+    const { answer } = await this.call({ kind: 'input', job, from, max }, wait);
+    if (answer.kind !== 'input') return undefined;
+    return { total: answer.total, bytes: Buffer.from(answer.base64, 'base64') };
+  }
+
   async findKey(exec: string, key: string, wait: WaitOptions): Promise<JobView | undefined> {
     const { answer } = await this.call({ kind: 'find-key', exec, key }, wait);
     return answer.kind === 'job' ? answer.view : undefined;
   }
 
+  async explain(job: number, wait: WaitOptions): Promise<JobExplanation | undefined> {
+    const { answer } = await this.call({ kind: 'explain', job }, wait);
+    return answer.kind === 'explained' ? answer.explanation : undefined;
+  }
+
+  async queues(wait: WaitOptions): Promise<readonly QueueView[]> {
+    const { answer } = await this.call({ kind: 'queues' }, wait);
+    return answer.kind === 'queues' ? answer.queues : [];
+  }
+
+  setLimits(queue: string, limits: QueueLimits, wait: WaitOptions): Promise<QueueView> {
+    return this.changeQueue({ kind: 'queue-limits', queue, limits }, wait);
+  }
+
+  setMode(queue: string, mode: QueueMode, wait: WaitOptions): Promise<QueueView> {
+    return this.changeQueue({ kind: 'queue-mode', queue, mode }, wait);
+  }
+
+  private async changeQueue(request: AdminRequest, wait: WaitOptions): Promise<QueueView> {
+    const { answer } = await this.call(request, wait);
+    if (answer.kind === 'forbidden') throw new ForbiddenError(request.kind, answer.needed);
+    if (answer.kind !== 'queue') throw new JobDefinitionError(request.kind, 'the leader gave another answer');
+    return answer.queue;
+  }
+
   async overview(wait: WaitOptions): Promise<LeaderOverview> {
     const { answer } = await this.call({ kind: 'overview' }, wait);
-    if (answer.kind === 'forbidden') throw new ForbiddenError('overview', answer.needed);
     if (answer.kind !== 'overview')
       throw new JobDefinitionError('overview', 'the leader gave another answer');
     return answer.overview;
+  }
+
+  async actors(wait: WaitOptions): Promise<LeaderActors> {
+    const { answer } = await this.call({ kind: 'actors' }, wait);
+    if (answer.kind === 'forbidden') throw new ForbiddenError('actors', answer.needed);
+    if (answer.kind !== 'actors') throw new JobDefinitionError('actors', 'the leader gave another answer');
+    return answer.actors;
   }
 
   async list(
@@ -86,16 +146,20 @@ export class AdminCalls {
     return count;
   }
 
-  private async deadAttempts(jobs: readonly number[], wait: WaitOptions): Promise<readonly DeadAttempt[]> {
+  async deadAttempts(jobs: readonly number[], wait: WaitOptions): Promise<readonly DeadAttempt[]> {
     const { answer } = await this.call({ kind: 'dead-attempts', jobs }, wait);
     return answer.kind === 'dead-attempts' ? answer.items : [];
   }
 
-  private async call(request: AdminRequest, wait: WaitOptions): Promise<RequestAnswer> {
+  /** Throws for an answer that says that nothing was done. */
+  async call(request: AdminRequest, wait: WaitOptions): Promise<RequestAnswer> {
     const { withinMs = CALL_MS, signal } = wait;
     const { kind } = request;
     const answered = await this.request(request, { withinMs, signal }, (ms) => new CallWaitError(kind, ms));
-    if (answered.answer.kind === 'unsupported') throw new CallUnsupportedError(kind, answered.answer.problem);
+    const { answer } = answered;
+    if (answer.kind === 'unsupported') throw new CallUnsupportedError(kind, answer.problem);
+    if (answer.kind === 'forbidden') throw new ForbiddenError(kind, answer.needed);
+    if (answer.kind === 'refused') throw new RequestRefusedError(kind, answer.code, answer.problem);
     return answered;
   }
 }

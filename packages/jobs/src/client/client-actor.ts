@@ -139,7 +139,7 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
   const effects = effectsOf(self, link, { table, readers, feeds }, args);
   const machine = new ClientMachine({ client: name, token, tag, effects });
   const ref = spawn(ClientActor, { args: { machine, link }, name: args.actor });
-  const client = new Client({ host, streams, tree, tracing, table, readers, feeds, calls: ref.tell });
+  const client = new Client({ host, streams, tree, token, tracing, table, readers, feeds, calls: ref.tell });
   return { client, ref, end: (error) => effects.ended(error) };
 }
 

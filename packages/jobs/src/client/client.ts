@@ -9,8 +9,14 @@ import type { TraceContext } from '../job/trace-context.js';
 import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
 import type { JobsTimers } from '../jobs-host.js';
 import { checkOptions } from '../option-check.js';
-import type { AdminRequest, JobView, LeaderOverview } from '../protocol/admin-messages.js';
+import type { LeaderActors } from '../protocol/actors-view.js';
+import type { AdminRequest, JobView, LeaderOverview, QueueView } from '../protocol/admin-messages.js';
+import { INPUT_PART_BYTES_MAX } from '../protocol/admin-messages.js';
 import type { DurabilityLevel } from '../protocol/client-messages.js';
+import type { DeadLetterGroup } from '../protocol/dead-letter-messages.js';
+import type { JobExplanation } from '../protocol/explain-messages.js';
+import type { AuditView, ClientView, FoundJobs, LeaderStatsView } from '../protocol/operator-messages.js';
+import type { JobFilter } from '../protocol/search-messages.js';
 import type { StreamPosition } from '../protocol/stream-messages.js';
 import { AdminCalls } from './admin-calls.js';
 import { CallOutbox } from './call-outbox.js';
@@ -20,8 +26,17 @@ import type { ClientTracing } from './client-tracing.js';
 import type { ClientFeed, FeedReceipt } from './feed/client-feed.js';
 import type { ClientFeeds } from './feed/client-feeds.js';
 import { type FeedOptions, JobHandle, type JobOperations } from './job-handle.js';
+import { inputView, type JobInputView } from './job-input-view.js';
 import type { RequestAnswer } from './machine/client-effects.js';
 import { emptyDraft, emptyItem, type ItemDraft, type SubmitDraft } from './machine/submit-draft.js';
+import {
+  type AuditOptions,
+  type GroupOptions,
+  OperatorCalls,
+  type RedriveOptions,
+  type RedriveReport,
+  type SearchOptions,
+} from './operator-calls.js';
 import {
   PendingBatch,
   PendingFeed,
@@ -31,7 +46,10 @@ import {
   PendingSubmit,
   type PendingSubmitCall,
 } from './pending-calls.js';
+import { QueueHandle } from './queue-handle.js';
+import { Schedules } from './schedules.js';
 import type { OpenReader, ReaderTable } from './stream/reader-table.js';
+import type { StreamHead } from './stream/stream-head.js';
 import {
   NO_OPTIONS,
   SUBMIT_ALL_OPTIONS,
@@ -40,6 +58,7 @@ import {
   SubmitPreparer,
 } from './submit-preparer.js';
 import { limitWait, WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
+import { Workers } from './workers.js';
 
 export interface ListOptions extends WaitOptions {
   /** The first job is the one behind this number. Default 0. */
@@ -51,7 +70,7 @@ export interface ListOptions extends WaitOptions {
 const LIST_OPTIONS = { ...WAIT_OPTIONS, after: wholeNumber(0), max: wholeNumber(1) };
 
 export interface ClientSetup {
-  readonly host: JobsTimers & Pick<Host, 'soon'>;
+  readonly host: JobsTimers & Pick<Host, 'soon' | 'wallNow'>;
   /** The way to the client's actor, and the way back. */
   readonly calls: ClientCalls;
   readonly table: CallTable;
@@ -60,6 +79,7 @@ export interface ClientSetup {
   /** Large files are read while they are sent. */
   readonly streams?: boolean | undefined;
   readonly tree: () => string;
+  readonly token: string;
   readonly tracing?: ClientTracing | undefined;
 }
 
@@ -73,16 +93,33 @@ export class Client implements JobOperations, AsyncDisposable {
   private readonly outbox: CallOutbox;
   private readonly encoder: SubmitPreparer;
   private readonly admin: AdminCalls;
+  /** The schedules of the leader. */
+  readonly schedules: Schedules;
+  /** Workers from afar. */
+  readonly workers: Workers;
+  private readonly operator: OperatorCalls;
 
   constructor(setup: ClientSetup) {
     const { host, calls, table } = setup;
     this.setup = setup;
     this.table = table;
     this.outbox = new CallOutbox(host, calls, table);
-    this.encoder = new SubmitPreparer(table, (definition) => this.outbox.define(definition));
+    this.encoder = new SubmitPreparer(
+      table,
+      (definition) => this.outbox.define(definition),
+      () => host.wallNow(),
+    );
     this.admin = new AdminCalls(host, (request, wait, timeoutError) =>
       this.request(request, wait, timeoutError),
     );
+    this.schedules = new Schedules(this.admin);
+    this.operator = new OperatorCalls(host, this.admin);
+    this.workers = new Workers(this.operator);
+  }
+
+  /** Names it in the producer records of the leader's log; stays over reconnects. */
+  get token(): string {
+    return this.setup.token;
   }
 
   /** Resolves once the job is on the leader's disk. Waits while too many submits are unanswered. */
@@ -191,8 +228,8 @@ export class Client implements JobOperations, AsyncDisposable {
   }
 
   /** For {@link JobHandle}, which decodes the items. */
-  readStream(job: number, position: StreamPosition): OpenReader {
-    return this.setup.readers.open(this.setup.calls, job, position);
+  readStream(job: number, position: StreamPosition, head?: StreamHead): OpenReader {
+    return this.setup.readers.open(this.setup.calls, job, position, head);
   }
 
   /** For {@link JobHandle}. This client has the feed open from now on. */
@@ -347,10 +384,28 @@ export class Client implements JobOperations, AsyncDisposable {
     throw new JobUnknownError(this.idOf(job));
   }
 
+  async input(job: number, bytesMax: number, options: WaitOptions): Promise<JobInputView> {
+    const parts: Uint8Array[] = [];
+    for (let at = 0; ; ) {
+      const part = await this.admin.input(job, at, Math.min(INPUT_PART_BYTES_MAX, bytesMax - at), options);
+      if (part === undefined) throw new JobUnknownError(this.idOf(job));
+      parts.push(part.bytes);
+      at += part.bytes.length;
+      if (part.bytes.length === 0 || at >= Math.min(part.total, bytesMax))
+        return inputView(Buffer.concat(parts), part.total);
+    }
+  }
+
   /** Rejects with CallWaitError after `withinMs`; as for every call below, 30 s unless given. */
   async overview(options: WaitOptions = {}): Promise<LeaderOverview> {
     checkOptions('overview', options, WAIT_OPTIONS);
     return this.admin.overview(options);
+  }
+
+  /** The actors of the leader's process, its recent messages and its log. Needs `admin` on `leader.admin`. */
+  async actors(options: WaitOptions = {}): Promise<LeaderActors> {
+    checkOptions('actors', options, WAIT_OPTIONS);
+    return this.admin.actors(options);
   }
 
   /** Dead letters, oldest number first. */
@@ -363,6 +418,46 @@ export class Client implements JobOperations, AsyncDisposable {
     checkOptions('list', options, LIST_OPTIONS);
     const { after = 0, max = 100 } = options;
     return this.admin.list(state, after, max, options);
+  }
+
+  /** Jobs that fit every field of the filter, page by page, in the order of their numbers. */
+  search(filter: JobFilter, options: SearchOptions = {}): Promise<FoundJobs> {
+    return this.operator.search(filter, options);
+  }
+
+  /** Dead letters by their failure, the largest groups first. */
+  deadLetterGroups(options: GroupOptions = {}): Promise<readonly DeadLetterGroup[]> {
+    return this.operator.deadLetterGroups(options);
+  }
+
+  /** Puts the dead letters that fit back into their queues, at a rate, or counts them. */
+  redriveWhere(filter: JobFilter, options: RedriveOptions = {}): Promise<RedriveReport> {
+    return this.operator.redriveWhere(filter, options);
+  }
+
+  /** Puts one dead letter back into its queue with another input. */
+  redriveEdited<D extends JobDefinition>(
+    job: D,
+    id: string,
+    input: JobInput<D>,
+    options: WaitOptions = {},
+  ): Promise<void> {
+    return this.operator.redriveEdited(parseJobId(this.table.tag, id), job, input, options);
+  }
+
+  /** Acts of clients and operators: the latest ones, or those behind a number. */
+  audit(options: AuditOptions = {}): Promise<readonly AuditView[]> {
+    return this.operator.audit(options);
+  }
+
+  /** The clients that are connected, with their limits and refusals. */
+  clients(options: WaitOptions = {}): Promise<readonly ClientView[]> {
+    return this.operator.clients(options);
+  }
+
+  /** Depth, age, rates and times of every definition with jobs. */
+  stats(options: WaitOptions = {}): Promise<LeaderStatsView> {
+    return this.operator.stats(options);
   }
 
   /**
@@ -378,6 +473,30 @@ export class Client implements JobOperations, AsyncDisposable {
   async purge(ids: readonly string[], options: WaitOptions = {}): Promise<number> {
     checkOptions('purge', options, WAIT_OPTIONS);
     return this.admin.redriveOrPurge('purge', this.numbersOf(ids), options);
+  }
+
+  /** Why a job does not run, with numbers and an estimate (docs/guides/control.md). */
+  async explain(id: string, options: WaitOptions = {}): Promise<JobExplanation> {
+    checkOptions('explain', options, WAIT_OPTIONS);
+    return this.explainJob(parseJobId(this.table.tag, id), options);
+  }
+
+  /** For {@link JobHandle}. */
+  async explainJob(job: number, options: WaitOptions): Promise<JobExplanation> {
+    const explanation = await this.admin.explain(job, options);
+    if (explanation !== undefined) return explanation;
+    throw new JobUnknownError(this.idOf(job));
+  }
+
+  /** Queues with jobs, limits or a mode, by name. */
+  async queues(options: WaitOptions = {}): Promise<readonly QueueView[]> {
+    checkOptions('queues', options, WAIT_OPTIONS);
+    return this.admin.queues(options);
+  }
+
+  /** One queue, for its limits and modes: an exec, `group/exec`, or `*` for all queues together. */
+  queue(name: string): QueueHandle {
+    return new QueueHandle(this.admin, name);
   }
 
   /** The actors of this client's system as text, for an operator. */

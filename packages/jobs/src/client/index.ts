@@ -12,12 +12,14 @@ export type {
 export { defineJob } from '../job/define-job.js';
 export { jobId } from '../job/job-id.js';
 export type { StreamingMode } from '../job/job-policy.js';
+export type { QueueLimits, QueueMode, RateLimit } from '../job/queue-control.js';
 export type { TraceContext } from '../job/trace-context.js';
 export type {
   CallStatus,
   FeedRefusalCode,
   JobFailure,
   RefusalCode,
+  RequestRefusalCode,
   SchemaIssue,
   SessionRefusalCode,
 } from '../jobs-error.js';
@@ -41,24 +43,41 @@ export {
   LeaderRefusedError,
   LeaderUnreachableError,
   MessageMalformedError,
+  RequestRefusedError,
   SessionRefusedError,
   StreamGapError,
   StreamRefusedError,
   StreamResetError,
   SubmitWaitError,
 } from '../jobs-error.js';
+export type { ScheduleOverlap, ScheduleRule } from '../ledger/schedules/schedule-rule.js';
 export type {
   FeedView,
   JobProgress,
   JobView,
   LeaderOverview,
   LeaderTable,
+  QueueView,
   QuotaUse,
+  RunnerWait,
   TableUse,
   WorkerLiveness,
   WorkerView,
 } from '../protocol/admin-messages.js';
+export type { DeadLetterGroup } from '../protocol/dead-letter-messages.js';
+export type { JobExplanation, WaitReason } from '../protocol/explain-messages.js';
 export type { FeedEnd } from '../protocol/feed-messages.js';
+export type {
+  AuditView,
+  ClientView,
+  ExecDepth,
+  ExecStatsView,
+  FoundJobs,
+  LeaderStatsView,
+  Quantiles,
+} from '../protocol/operator-messages.js';
+export type { ScheduleView } from '../protocol/schedule-messages.js';
+export type { JobFilter } from '../protocol/search-messages.js';
 export type { StreamPosition } from '../protocol/stream-messages.js';
 export type { ConnectClientOptions } from '../remote/connect-client.js';
 export { connectClient } from '../remote/connect-client.js';
@@ -67,6 +86,16 @@ export type { Client, ListOptions } from './client.js';
 export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client-tracing.js';
 export type { FeedReceipt } from './feed/client-feed.js';
 export type { FeedOptions, JobHandle, SubmitReceipt } from './job-handle.js';
+export type {
+  AuditOptions,
+  GroupOptions,
+  RedriveOptions,
+  RedriveReport,
+  SearchOptions,
+} from './operator-calls.js';
+export type { QueueHandle } from './queue-handle.js';
+export type { ScheduleListOptions, ScheduleOptions, Schedules } from './schedules.js';
 export type { ChunksOptions, ItemsOptions, JobItem, JobStreamEnd } from './stream/job-items.js';
 export type { SubmitOptions } from './submit-preparer.js';
 export type { WaitOptions } from './wait-limit.js';
+export type { StopWorkerOptions, Workers } from './workers.js';

@@ -1,13 +1,15 @@
 import type { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { flag, oneOf, rule } from '@troupe/core/option-check';
+import { flag, oneOf, rule, wholeNumber } from '@troupe/core/option-check';
 import type { FeedInput, JobChunk, JobDefinition, JobOutput } from '../job/define-job.js';
-import { FeedRefusedError } from '../jobs-error.js';
+import { FeedRefusedError, StreamRefusedError } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
 import type { JobProgress, JobView } from '../protocol/admin-messages.js';
 import type { DurabilityLevel } from '../protocol/client-messages.js';
+import type { JobExplanation } from '../protocol/explain-messages.js';
 import type { StreamPosition } from '../protocol/stream-messages.js';
 import type { ClientFeed, FeedReceipt } from './feed/client-feed.js';
+import type { JobInputView } from './job-input-view.js';
 import {
   type ChunksOptions,
   type ItemsOptions,
@@ -18,6 +20,7 @@ import {
 } from './stream/job-items.js';
 import { readableOf, webStreamOf } from './stream/node-chunk-streams.js';
 import type { OpenReader } from './stream/reader-table.js';
+import { readHead, type StreamHead } from './stream/stream-head.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
 /** The durability of a submit. */
@@ -38,7 +41,9 @@ export interface JobOperations {
   outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown>;
   cancel(job: number, reason: string, options: WaitOptions): Promise<JobView['state']>;
   inspect(job: number, options: WaitOptions): Promise<JobView>;
-  readStream(job: number, position: StreamPosition): OpenReader;
+  explainJob(job: number, options: WaitOptions): Promise<JobExplanation>;
+  input(job: number, bytesMax: number, options: WaitOptions): Promise<JobInputView>;
+  readStream(job: number, position: StreamPosition, head?: StreamHead): OpenReader;
   feedOf(job: number): ClientFeed;
   feed(
     feed: ClientFeed,
@@ -53,6 +58,12 @@ export interface FeedOptions extends WaitOptions {
   readonly final?: boolean | undefined;
 }
 
+export interface InputOptions extends WaitOptions {
+  /** At most so many bytes of it. Default 65,536. */
+  readonly bytesMax?: number | undefined;
+}
+
+const INPUT_OPTIONS = { ...WAIT_OPTIONS, bytesMax: wholeNumber(1, 256 * 1024 * 1024) };
 const FEED_OPTIONS = { ...WAIT_OPTIONS, final: flag };
 
 const position = rule('an attempt and an offset', (value) => {
@@ -72,6 +83,8 @@ export class JobHandle<D extends JobDefinition> {
   private readonly definition: D;
   private readonly job: number;
   private openFeed: ClientFeed | undefined;
+  /** Until the first iterator takes it. */
+  private head: StreamHead | undefined = undefined;
 
   constructor(
     operations: JobOperations,
@@ -136,9 +149,12 @@ export class JobHandle<D extends JobDefinition> {
     return webStreamOf(this.stream(options));
   }
 
-  /** The first item or the end of its stream is there; it is not taken from other readers. */
+  /** The first item or the end of its stream is there; the first iterator begins with it. */
   async started({ signal }: Pick<WaitOptions, 'signal'> = {}): Promise<void> {
-    for await (const item of this.items({ signal })) return void item;
+    const head = await readHead(this.operations.readStream(this.job, START), START, signal);
+    const [first] = head.items;
+    if (first?.kind === 'refused') throw new StreamRefusedError(this.id, first.status, first.problem);
+    this.head = head;
   }
 
   private get readJob(): ReadJob<D> {
@@ -146,8 +162,14 @@ export class JobHandle<D extends JobDefinition> {
     return { definition, id, idOf: (job) => operations.idOf(job) };
   }
 
-  private open({ from: { attempt, offset } = START }: ItemsOptions): OpenReader {
-    return this.operations.readStream(this.job, { attempt, offset });
+  private open({ from }: ItemsOptions): OpenReader {
+    const { head } = this;
+    if (from !== undefined || head === undefined) {
+      const { attempt, offset } = from ?? START;
+      return this.operations.readStream(this.job, { attempt, offset });
+    }
+    this.head = undefined;
+    return this.operations.readStream(this.job, head.next, head);
   }
 
   /**
@@ -202,6 +224,22 @@ export class JobHandle<D extends JobDefinition> {
    */
   async progress(options: WaitOptions = {}): Promise<JobProgress | undefined> {
     return (await this.inspect(options)).progress;
+  }
+
+  /** Why it does not run, with numbers and an estimate. */
+  async explain(options: WaitOptions = {}): Promise<JobExplanation> {
+    checkOptions('explain', options, WAIT_OPTIONS);
+    return this.operations.explainJob(this.job, options);
+  }
+
+  /**
+   * The input as its leader keeps it, for people: up to its end the job has it. Rejects with CallWaitError
+   * after `withinMs` for each part, 30 s unless given.
+   */
+  async input(options: InputOptions = {}): Promise<JobInputView> {
+    checkOptions('input', options, INPUT_OPTIONS);
+    const { bytesMax = 65_536, ...wait } = options;
+    return this.operations.input(this.job, bytesMax, wait);
   }
 
   /** Rejects with CallWaitError after `withinMs`, 30 s unless given. */

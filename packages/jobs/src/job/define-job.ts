@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { callback, checkOption, flag, rule } from '@troupe/core/option-check';
 import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions, type Defaulted, definitionError, withDefaults } from '../option-check.js';
-import { type JobPolicy, jobName, POLICY_CHECKS, type StreamingMode } from './job-policy.js';
+import { type JobPolicy, jobName, orderFields, POLICY_CHECKS, type StreamingMode } from './job-policy.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
 import { DEFAULT_STREAM, type StreamPolicy } from './stream-policy.js';
 
@@ -77,6 +77,23 @@ export interface JobOptions<
   readonly useStatic?: boolean | undefined;
   /** The idempotency key of an input, unless a submit names its own. */
   readonly key?: ((input: StandardSchemaV1.InferOutput<In>) => string) | undefined;
+  /** From 0 to 9; jobs of 9 begin first (docs/guides/control.md). A submit may name its own. Default 4. */
+  readonly priority?: number | undefined;
+  /**
+   * A job whose first attempt has not begun so long after its submit, or after its delay, is cancelled with
+   * the reason `expired`. A submit may name its own. Default: no limit.
+   */
+  readonly startWithinMs?: number | undefined;
+  /** Its worker must have all of these labels. A submit may name its own. Default: none. */
+  readonly requires?: readonly string[] | undefined;
+  /**
+   * The order key of an input, unless a submit names its own: jobs of one key run in the order of their
+   * submits, one at a time unless the limits of their queue say otherwise, and a retry holds up those behind
+   * it. Default: no order between jobs.
+   */
+  readonly orderKey?: ((input: StandardSchemaV1.InferOutput<In>) => string) | undefined;
+  /** Jobs of one order key go to the worker of the one before, where it has room. Default false. */
+  readonly sticky?: boolean | undefined;
 }
 
 /** The output that chunks make without `collect`. */
@@ -126,6 +143,8 @@ export interface JobDefinition<
   readonly useStatic?: boolean | undefined;
   /** A method, so that a definition of one input is still a definition of some input. */
   key?(input: StandardSchemaV1.InferOutput<In>): string;
+  /** The same. */
+  orderKey?(input: StandardSchemaV1.InferOutput<In>): string;
 }
 
 /** A {@link Collect} of some definition; only its worker calls it. */
@@ -169,6 +188,7 @@ const KNOWN = {
   input: schema,
   output: schema,
   key: callback,
+  orderKey: callback,
   chunk: schema,
   collect: collector,
   useStatic: flag,
@@ -190,7 +210,7 @@ export function defineJob<
   checkFeed(name, options);
   return Object.freeze({
     exec: name,
-    policy: policyOf(name, options),
+    policy: policyOf(name, withOrder(options)),
     input: options.input,
     output: options.output,
     ...(options.chunk === undefined ? {} : { chunk: options.chunk, stream: streamOf(options.stream) }),
@@ -198,6 +218,7 @@ export function defineJob<
     ...(options.useStatic === undefined ? {} : { useStatic: options.useStatic }),
     ...(options.feed === undefined ? {} : { feed: options.feed }),
     ...(options.key === undefined ? {} : { key: options.key }),
+    ...(options.orderKey === undefined ? {} : { orderKey: options.orderKey }),
   });
 }
 
@@ -219,12 +240,30 @@ function checkFeed(name: string, { chunk, feed, limits = {} }: FeedOptions): voi
 
 type PolicyOptions = Pick<
   JobOptions<StandardSchemaV1, StandardSchemaV1, ChunkSchema, ChunkSchema>,
-  'group' | 'retry' | 'leaseMs' | 'limits' | 'keep' | 'feed'
+  | 'group'
+  | 'retry'
+  | 'leaseMs'
+  | 'limits'
+  | 'keep'
+  | 'feed'
+  | 'priority'
+  | 'startWithinMs'
+  | 'requires'
+  | 'sticky'
 > & {
   /** Of a policy from a client: a definition has no mode of its own. */
   readonly streaming?: StreamingMode | undefined;
   readonly stream?: Defaulted<StreamPolicy> | undefined;
+  /** There, where the definition or a submit gives order keys. */
+  readonly ordered?: boolean | undefined;
 };
+
+/** A definition with order keys says so to the leader; a policy from a client has said it already. */
+function withOrder<T extends { readonly orderKey?: unknown; readonly ordered?: boolean | undefined }>(
+  options: T,
+): T & { readonly ordered: boolean } {
+  return { ...options, ordered: options.ordered ?? options.orderKey !== undefined };
+}
 
 function policyOf(name: string, options: PolicyOptions): JobPolicy {
   return Object.freeze({
@@ -237,6 +276,7 @@ function policyOf(name: string, options: PolicyOptions): JobPolicy {
     ...(options.streaming === undefined
       ? {}
       : { streaming: options.streaming, stream: streamOf(options.stream) }),
+    ...orderFields(options),
   });
 }
 

@@ -14,6 +14,8 @@ export interface RetryPolicy {
   readonly jitter: number;
   /** Lost workers before quarantine. */
   readonly crashes: number;
+  /** Codes of errors after which there is no further attempt. Absent: none. */
+  readonly stopOn?: readonly string[] | undefined;
 }
 
 /** 1 s × 2 up to 30 s, ± 20 %, six attempts. */

@@ -9,3 +9,4 @@ export { assertLedgerReadable, LEDGER_FORMAT, type LedgerFormat } from '../ledge
 export type { DurabilityLevel } from '../protocol/client-messages.js';
 export type { Journal, JournalOwner, JournalReader, JournalWatcher, OpenJournal } from './journal.js';
 export { GOOD_CONDITION } from './journal.js';
+export { SubmittedKeys } from './submitted-keys.js';

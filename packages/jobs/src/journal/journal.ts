@@ -70,6 +70,11 @@ export interface JournalReader {
    * a lower minor keeps this format before the first append.
    */
   readonly format: LedgerFormat;
+  /**
+   * The journal follows another leader and will be opened when that one has ended. `address`: where that
+   * leader listens, empty where it is not known. Called again when another one leads.
+   */
+  following?(address: string): void;
   /** One chunk of the snapshot, in order. Valid only during the call. */
   snapshot(chunk: Uint8Array, lastLsn: number): void;
   /** `bytes` are valid only during the call. */

@@ -1,6 +1,7 @@
 // @troupe/jobs/leader: a process that keeps the log and serves clients and workers.
 
 export { type DumpedDamage, dumpLedger, type LedgerDumpOptions } from '../folder/dump-ledger.js';
+export { type LedgerMoment, ledgerAt } from '../folder/ledger-at.js';
 export { type LedgerLoadOptions, type LoadedLedger, loadLedger } from '../folder/load-ledger.js';
 export { jobId } from '../job/job-id.js';
 export type { Payload } from '../job/payload.js';
@@ -12,6 +13,7 @@ export {
   JournalFailedError,
   LedgerCorruptError,
   LedgerLineError,
+  LedgerMomentError,
   LedgerVersionError,
   LogDiskTooSmallError,
 } from '../jobs-error.js';
@@ -25,12 +27,13 @@ export type {
   LeaderOverview,
   LeaderTable,
   QuotaUse,
+  RunnerWait,
   TableUse,
   WorkerLiveness,
   WorkerView,
 } from '../protocol/admin-messages.js';
-export type { LeaderRenewal, LeaderServerOptions } from '../server/leader-server.js';
-export { LeaderServer, startLeader } from '../server/leader-server.js';
+export type { LeaderRenewal, LeaderServerOptions, LeaderSettings } from '../server/leader-server.js';
+export { LeaderServer, leaderSettings, startLeader } from '../server/leader-server.js';
 export { fileSpill } from '../spill/file-spill.js';
 export type { OpenSpill, Spill } from '../spill/spill.js';
 export type { JobsEvent, JobsObserver } from './jobs-event.js';

@@ -1,6 +1,8 @@
 import { type Actor, type AnyRef, defineActor, type Host, type ProtocolContext } from '@troupe/core';
 import type { PayloadStore } from '../job/payload-store.js';
+import { readPart } from '../job/read-part.js';
 import type { Journal } from '../journal/journal.js';
+import type { ActorsView } from '../protocol/actors-view.js';
 import type { AnyPort, FromClient, FromWorker, PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
 import type { Spill } from '../spill/spill.js';
@@ -16,6 +18,8 @@ import { InlinePayloadPort } from './sessions/inline-payload-port.js';
 export interface LeaderArgs
   extends Omit<LeaderOptions, 'clock' | 'effects' | 'later' | 'onSpillFailed' | 'owner'> {
   readonly host: Host;
+  /** The actors of its system. */
+  readonly viewActors: () => ActorsView;
   /** The journal failed: no further request is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -74,12 +78,27 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     awaitOutcomes: fromClient,
     cancel: fromClient,
     inspect: fromClient,
+    requestInput: fromClient,
     findKey: fromClient,
     list: fromClient,
     requestOverview: fromClient,
+    requestActors: fromClient,
     redrive: fromClient,
     purge: fromClient,
     deadAttempts: fromClient,
+    queues: fromClient,
+    queueLimits: fromClient,
+    queueMode: fromClient,
+    explain: fromClient,
+    changeSchedule: fromClient,
+    listSchedules: fromClient,
+    search: fromClient,
+    groupDeadLetters: fromClient,
+    redriveEdited: fromClient,
+    listAudit: fromClient,
+    listClients: fromClient,
+    requestStats: fromClient,
+    steerWorker: fromClient,
     readStream: fromClient,
     openFeed: fromClient,
     feed: fromClient,
@@ -133,6 +152,9 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     due(ctx) {
       ctx.state.leader.due();
     },
+    scheduleDue(ctx) {
+      ctx.state.leader.scheduleDue();
+    },
     durable(ctx, { error, firstLsn }) {
       ctx.state.leader.appended(error, firstLsn);
     },
@@ -141,6 +163,9 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     },
     spillLoaded(ctx, loaded) {
       ctx.state.leader.spillLoaded(loaded);
+    },
+    inputRead(ctx, read) {
+      ctx.state.leader.inputRead(read);
     },
     logChanged(ctx, condition) {
       ctx.state.leader.logChanged(condition);
@@ -162,9 +187,9 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     },
   },
   // Peers offer, and stop reading while it is full. Its own messages are told, so they always have room: at
-  // most one turn, tick and due, one `durable` for each append at the log, one write and few reads of the
-  // spill, few changes of the log, one end of each connection. None of them overtakes: a report that waits
-  // here counts before the tick behind it.
+  // most one turn, tick, due and scheduleDue, one `durable` for each append at the log, one write and few
+  // reads of the spill, few changes of the log, one end of each connection. None of them overtakes: a report
+  // that waits here counts before the tick behind it.
   mailbox: { capacity: MAILBOX_MESSAGES_MAX, overflow: 'mute-sender' },
   started(ctx) {
     const { state } = ctx;
@@ -232,10 +257,21 @@ function effectsOf(ctx: LeaderActorContext, journal: Journal, spill: Spill | und
     requestTurn: () => host.later(turn),
     startTick: (ms) => void ctx.after(ms, self, { key: 'tick' }).tick(),
     startDueTimer: (ms) => void ctx.after(ms, self, { key: 'due' }).due(),
+    startScheduleTimer: (ms) => void ctx.after(ms, self, { key: 'schedule' }).scheduleDue(),
     append: (entries, stored) => journal.append(entries, stored, self),
     writeSpill: (write) => spill?.write({ ...write, to: self }),
     readSpill: (read) => spill?.read({ ...read, to: self }),
     removeSpill: (files) => spill?.remove(files),
+    readInput: (payload, from, max) => {
+      const read = (error: Error | null, bytes: Uint8Array): void => {
+        if (!state.ended) self.tell.inputRead({ error, bytes });
+      };
+      const { payloads } = state.leader;
+      // A leader without a store has no such payload.
+      if (payloads === undefined) read(new Error('there is no store'), new Uint8Array());
+      else readPart(payloads.open(payload), from, max, read);
+    },
+    viewActors: () => state.args.viewActors(),
     finished: () => state.onFinished(),
     failed: onFatal,
   };

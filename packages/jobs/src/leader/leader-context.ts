@@ -11,8 +11,10 @@ import type { Lease } from './dispatch/lease.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderEffects } from './leader-effects.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
+import type { JobIndex } from './search/job-index.js';
 import type { ClientSession } from './sessions/client-session.js';
 import type { WorkerSession } from './sessions/worker-session.js';
+import type { LeaderStats } from './stats/exec-stats.js';
 import type { UncommittedJobs } from './submit/uncommitted-jobs.js';
 
 export type Session = ClientSession | WorkerSession;
@@ -35,6 +37,8 @@ export interface LeaderContext {
   readonly queues: JobQueues;
   readonly fleet: Fleet;
   readonly uncommitted: UncommittedJobs;
+  readonly index: JobIndex;
+  readonly stats: LeaderStats;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
   readonly clock: JobsClock;

@@ -1,4 +1,5 @@
 import type { StoredPayload } from '../job/stored-payload.js';
+import type { ActorsView } from '../protocol/actors-view.js';
 import type { SpillRead, SpillWrite } from '../spill/spill.js';
 
 /** The effects of a leader by name. An effect with an answer names the input that brings it. */
@@ -12,6 +13,8 @@ export interface LeaderEffects {
   startTick(ms: number): void;
   /** Leads to `due` in so many milliseconds. The latest call replaces earlier ones. */
   startDueTimer(ms: number): void;
+  /** Leads to `scheduleDue` in so many milliseconds. The latest call replaces earlier ones. */
+  startScheduleTimer(ms: number): void;
   /**
    * Appends the entries in order, and leads to `appended`, in the order of the appends. The entries belong to
    * the log until then. `stored`: the stored payload that an entry refers to, by the index of the entry.
@@ -22,6 +25,10 @@ export interface LeaderEffects {
   /** Leads to `spillLoaded`. */
   readSpill(read: Omit<SpillRead, 'to'>): void;
   removeSpill(files: readonly number[]): void;
+  /** Reads a part of a stored payload for a look at it, and leads to `inputRead`. One at a time. */
+  readInput(payload: StoredPayload, from: number, max: number): void;
+  /** The actors around the leader at this moment. */
+  viewActors(): ActorsView;
   /** After `stop`: every staged record is durable and answered, and no effect follows. */
   finished(): void;
   /** The log failed: no further request is acknowledged. The process should end. */

@@ -14,6 +14,7 @@ import type {
 } from '../protocol/leader-interface.js';
 import type { WorkerMessage } from '../protocol/worker-messages.js';
 import type { SpillLoaded, SpillWritten } from '../spill/spill.js';
+import type { InputRead } from './admin/job-inputs.js';
 
 /** One kind of a client's messages, with its session. */
 export type ClientMessageOf<Kind extends ClientMessage['kind']> = FromClient & {
@@ -36,12 +37,27 @@ export interface PeerMessages<Result = void> {
   awaitOutcomes(received: ClientMessageOf<'await'>): Result;
   cancel(received: ClientMessageOf<'call'>): Result;
   inspect(received: ClientMessageOf<'call'>): Result;
+  requestInput(received: ClientMessageOf<'call'>): Result;
   findKey(received: ClientMessageOf<'call'>): Result;
   list(received: ClientMessageOf<'call'>): Result;
   requestOverview(received: ClientMessageOf<'call'>): Result;
+  requestActors(received: ClientMessageOf<'call'>): Result;
   redrive(received: ClientMessageOf<'call'>): Result;
   purge(received: ClientMessageOf<'call'>): Result;
   deadAttempts(received: ClientMessageOf<'call'>): Result;
+  queues(received: ClientMessageOf<'call'>): Result;
+  queueLimits(received: ClientMessageOf<'call'>): Result;
+  queueMode(received: ClientMessageOf<'call'>): Result;
+  explain(received: ClientMessageOf<'call'>): Result;
+  changeSchedule(received: ClientMessageOf<'call'>): Result;
+  listSchedules(received: ClientMessageOf<'call'>): Result;
+  search(received: ClientMessageOf<'call'>): Result;
+  groupDeadLetters(received: ClientMessageOf<'call'>): Result;
+  redriveEdited(received: ClientMessageOf<'call'>): Result;
+  listAudit(received: ClientMessageOf<'call'>): Result;
+  listClients(received: ClientMessageOf<'call'>): Result;
+  requestStats(received: ClientMessageOf<'call'>): Result;
+  steerWorker(received: ClientMessageOf<'call'>): Result;
   readStream(received: ClientMessageOf<'read_stream'>): Result;
   streamConsumed(received: ClientMessageOf<'stream_consumed'>): Result;
   stopStream(received: ClientMessageOf<'stop_stream'>): Result;
@@ -72,12 +88,16 @@ export interface LeaderProtocol extends PeerMessages {
   tick(): void;
   /** The first delayed job is due. */
   due(): void;
+  /** The first schedule is due. */
+  scheduleDue(): void;
   /** The oldest append at the log is durable, or has failed. */
   durable(written: DurableWrite): void;
   /** The write to the files of streams is done, or has failed. */
   spillWritten(written: SpillWritten): void;
   /** A part of these files is here. */
   spillLoaded(loaded: SpillLoaded): void;
+  /** A part of a stored input is here, or cannot be read. */
+  inputRead(read: InputRead): void;
   /** The disk is low, slow or well again, or a figure of the log has changed. */
   logChanged(condition: LogCondition): void;
   /** The log has another leader. */

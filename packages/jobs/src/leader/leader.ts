@@ -11,6 +11,9 @@ import type { LostPayload } from '../protocol/leader-interface.js';
 import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { SpillLoaded, SpillWritten } from '../spill/spill.js';
 import { AdminApi } from './admin/admin-api.js';
+import type { InputRead } from './admin/job-inputs.js';
+import { OperatorApi } from './admin/operator-api.js';
+
 import { AppliedTasks } from './commit/applied-tasks.js';
 import { CommitEffects } from './commit/commit-effects.js';
 import { JournalWriter } from './commit/journal-writer.js';
@@ -28,12 +31,18 @@ import type { LeaderEffects } from './leader-effects.js';
 import { LeaderTime } from './leader-time.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import { ProgressTable } from './progress/progress-table.js';
+import { ScheduleApi } from './schedules/schedule-api.js';
+import { Scheduler } from './schedules/scheduler.js';
+import { JobIndex } from './search/job-index.js';
+import { JobSearch } from './search/job-search.js';
+import { JobWalks } from './search/job-walks.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { MessageSlices } from './sessions/message-slices.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
 import { SessionRegistry } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
+import { LeaderStats } from './stats/exec-stats.js';
 import type { FoundBlock } from './streams/spill-block.js';
 import { StreamTable } from './streams/stream-table.js';
 import { ProducerRegistry } from './submit/producer-registry.js';
@@ -77,6 +86,8 @@ export class Leader implements LeaderContext {
   readonly queues: JobQueues;
   readonly fleet = new Fleet();
   readonly uncommitted: UncommittedJobs;
+  readonly index: JobIndex;
+  readonly stats = new LeaderStats();
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
   readonly clock: JobsClock;
@@ -95,6 +106,8 @@ export class Leader implements LeaderContext {
   private readonly sessions: SessionRegistry;
   private readonly streams: StreamTable;
   private readonly feeds: FeedTable;
+  private readonly scheduler: Scheduler;
+  private readonly walks = new JobWalks();
   private readonly dispatcher: Dispatcher;
   private readonly commitEffects: CommitEffects;
   private readonly outbound = new OutboundFlush((session) => this.addPostponed(session));
@@ -126,8 +139,16 @@ export class Leader implements LeaderContext {
     this.effects = setup.effects;
     this.unrestored = setup.ledger.jobs.unended();
     this.observe = setup.observe;
-    this.queues = new JobQueues(setup.limits.clientRunningMax, (no) => this.dispatcher.isWaiting(no));
+    this.queues = new JobQueues(setup.limits.clientRunningMax, {
+      isWaiting: (no) => this.dispatcher.isWaiting(no),
+      waitsSince: (no) => this.dispatcher.waitsSince(no),
+    });
+    // Buckets start empty: a restart must not give a second burst.
+    for (const control of setup.ledger.queueControls.values())
+      this.queues.controlChanged(control.queue, control, this.time.record);
     this.uncommitted = new UncommittedJobs(setup.ledger.nextJob);
+    this.index = new JobIndex(setup.ledger);
+    for (const [no, template] of setup.ledger.jobs.templates()) this.index.add(no, template);
     this.journalWriter = new JournalWriter(
       setup.effects,
       setup.lsn,
@@ -138,12 +159,12 @@ export class Leader implements LeaderContext {
     this.feeds = new FeedTable(this);
     this.attempts = new AttemptLifecycle(this, this.feeds);
     const producers = new ProducerRegistry(this);
-    this.submits = new SubmitProcessor(this, this.attempts, producers, (session) =>
-      this.sessions.producerExpired(session),
-    );
+    this.submits = new SubmitProcessor(this, this.attempts, producers, {
+      producerExpired: (session) => this.sessions.producerExpired(session),
+      committed: (job) => this.dispatcher.deadlines.add(job),
+    });
     this.leaseWatch = new LeaseWatch(this, this.attempts);
     const progress = new ProgressTable(this);
-    this.admin = new AdminApi(this, this.leaseWatch, this.feeds, progress);
     this.streams = new StreamTable(this, setup);
     this.sessions = new SessionRegistry(
       this,
@@ -154,9 +175,26 @@ export class Leader implements LeaderContext {
       this.feeds,
       progress,
     );
+    this.scheduler = new Scheduler(this, this.submits);
+    const schedules = new ScheduleApi(this, this.scheduler, this.sessions.policies);
+    const {
+      walks,
+      sessions: { steering },
+    } = this;
+    const search = new JobSearch(this, this.index);
+    this.admin = new AdminApi(
+      this,
+      this.leaseWatch,
+      this.feeds,
+      progress,
+      schedules,
+      (viewOf) => new OperatorApi(this, search, walks, steering, this.sessions, viewOf),
+    );
     this.dispatcher = new Dispatcher(this, this.attempts);
-    const { submits, attempts, admin, sessions, streams, feeds } = this;
-    this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions, streams, feeds });
+    const { submits, attempts, admin, sessions, streams, feeds, scheduler } = this;
+    const { operator } = admin;
+    const parts = { submits, attempts, admin, sessions, streams, feeds, scheduler, schedules, operator };
+    this.commitEffects = new CommitEffects(this, parts);
   }
 
   get recordTime(): number {
@@ -253,6 +291,10 @@ export class Leader implements LeaderContext {
     this.fail(error);
   }
 
+  inputRead(read: InputRead): void {
+    this.admin.inputRead(read);
+  }
+
   overview(): LeaderOverview {
     return this.admin.overview();
   }
@@ -319,6 +361,7 @@ export class Leader implements LeaderContext {
     for (let left = RESTORED_PER_TURN; left > 0; left -= 1) {
       const next = this.unrestored.next();
       if (next.done === true) {
+        this.queues.restored(this.ledger.now);
         this.effects.startTick(this.times.tickMs);
         return false;
       }
@@ -328,8 +371,11 @@ export class Leader implements LeaderContext {
   }
 
   private restoreJob(job: LeaderJob): void {
-    if (job.state === 'queued') this.queues.add(job, this.ledger.now);
-    else if (job.state === 'running') {
+    if (job.state === 'queued') {
+      this.queues.restore(job, this.ledger.now);
+      this.dispatcher.deadlines.add(job);
+    }
+    if (job.state === 'running') {
       this.attempts.restore(job, this.sessions.placeholderSession(job.worker));
       this.feeds.restored(job);
     }
@@ -349,16 +395,23 @@ export class Leader implements LeaderContext {
     this.tasks.runSome();
     this.slices.step();
     for (const lease of this.streams.takeUnread()) this.leaseWatch.failUnread(lease);
+    if (this.scheduler.fireDue()) this.wake();
     const isMore = this.dispatcher.dispatch() || this.tasks.hasReady || this.slices.size > 0;
     // The disk first: it works while the sessions are flushed.
     this.journalWriter.flush(this.clock.now());
     this.feeds.flush();
-    if (this.streams.flush() || this.admin.continueListings() || isMore) this.wake();
+    if (this.streams.flush() || this.continueWalks() || isMore) this.wake();
     // With another leader on the log the answers may be of an old state. The log's own look, before it
     // reports an append as durable, is older than the messages that came since.
     if (!this.outbound.isEmpty && !this.isOwner()) return;
     if (this.outbound.flushAll()) this.wake();
     if (this.stopping && this.journalWriter.isIdle && this.tasks.size === 0) this.finish();
+  }
+
+  /** For the share of one turn. True: there is more to do. */
+  private continueWalks(): boolean {
+    if (this.walks.size > 0) this.walks.step();
+    return this.walks.size > 0;
   }
 
   private finish(): void {
@@ -422,9 +475,13 @@ export class Leader implements LeaderContext {
     if (this.stopped || this.stopping) return;
     this.time.tick(this.times.tickMs);
     this.leaseWatch.check();
+    this.queues.tick(this.recordTime);
     this.expire();
     this.streams.tick();
     this.feeds.tick();
+    this.scheduler.tick();
+    this.sessions.steering.tick();
+    this.index.sweep();
     this.outbound.retryAll();
     this.effects.startTick(this.times.tickMs);
     this.wake();
@@ -433,6 +490,12 @@ export class Leader implements LeaderContext {
   /** The first delayed job is due. */
   due(): void {
     this.dispatcher.dueTimerEnded();
+    this.wake();
+  }
+
+  /** The first schedule is due. */
+  scheduleDue(): void {
+    this.scheduler.timerEnded();
     this.wake();
   }
 

@@ -4,6 +4,7 @@ import type { OpenJournal } from '../journal/journal.js';
 import { logWalEvent } from '../journal/wal-event-log.js';
 import { walJournal } from '../journal/wal-journal.js';
 import type { Defaulted } from '../option-check.js';
+import { type ActorsView, viewActors } from '../protocol/actors-view.js';
 import { fileSpill } from '../spill/file-spill.js';
 import type { OpenSpill } from '../spill/spill.js';
 import type { JobsObserver } from './jobs-event.js';
@@ -50,6 +51,7 @@ export function spawnLeader(
   { dir, journal, spill, limits, times, wal, observe, middleware }: LeaderStartOptions,
   host: Host,
   onFatal: (error: Error) => void,
+  onFollowing?: (address: string) => void,
 ): SpawnedLeader {
   const system = createSystem({ name, host, middleware, supervise: { decide: () => 'escalate' } });
   const onEvent = (event: WalEvent): void => {
@@ -58,6 +60,17 @@ export function spawnLeader(
   };
   const openJournal = journal ?? walJournal({ ...wal, dir, onEvent, onFatal });
   const openSpill = spill ?? (dir === undefined ? undefined : fileSpill(nodeStorage(dir)));
-  const args = { host, openJournal, openSpill, onFatal, limits, times, observe };
+  const actors = (): ActorsView => viewActors(system);
+  const args = {
+    host,
+    openJournal,
+    openSpill,
+    onFatal,
+    onFollowing,
+    limits,
+    times,
+    observe,
+    viewActors: actors,
+  };
   return { system, leader: system.spawn(LeaderActor, { args, name: 'leader' }) };
 }

@@ -5,7 +5,7 @@ import { LedgerVersionError } from '../jobs-error.js';
 export type LedgerFormat = ContentFormat;
 
 /** The format that this version writes. It reads every minor up to its own. */
-export const LEDGER_FORMAT: LedgerFormat = { name: 'troupe-ledger', major: 1, minor: 1, since: '0.1.0' };
+export const LEDGER_FORMAT: LedgerFormat = { name: 'troupe-ledger', major: 1, minor: 2, since: '0.1.0' };
 
 /** Throws for a journal that this version cannot read. `found` undefined: it states no format. */
 export function assertLedgerReadable(

@@ -1,7 +1,9 @@
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
+import type { QueueLimits, QueueMode } from '../job/queue-control.js';
 import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';
+import type { ScheduleRule } from './schedules/schedule-rule.js';
 
 /** The first record of a folder. `tag` is in every job id of it. */
 export interface GenesisRecord {
@@ -48,6 +50,9 @@ export interface Submission {
   readonly payload: Payload;
   /** Optional: absent in a log of a version without it. */
   readonly trace?: TraceContext | undefined;
+  /** Jobs of one key run in their order. Absent: none. */
+  readonly orderKey?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** `low`: the producer has received every receipt up to this number. */
@@ -208,6 +213,105 @@ export interface FeedDropRecord {
   readonly below: number;
 }
 
+/** The limits of a queue from here on, in place of earlier ones. Without any: it has none. */
+export interface QueueLimitsRecord extends RequestedRecord {
+  readonly type: 'queue_limits';
+  readonly at: number;
+  /** `group/exec`, or `*` for all together. */
+  readonly queue: string;
+  readonly limits: QueueLimits;
+}
+
+export interface QueueModeRecord extends RequestedRecord {
+  readonly type: 'queue_mode';
+  readonly at: number;
+  readonly queue: string;
+  readonly mode: QueueMode;
+}
+
+/** A queued job that did not begin within its time. */
+export interface ExpireRecord {
+  readonly type: 'expire';
+  readonly at: number;
+  readonly job: number;
+}
+
+/** A schedule is new, or is changed. Its policy counts it as a job. */
+export interface ScheduleSetRecord {
+  readonly type: 'schedule_set';
+  readonly at: number;
+  readonly name: string;
+  /** The client that set it: its jobs are jobs of this client. */
+  readonly client: string;
+  readonly policy: number;
+  readonly rule: ScheduleRule;
+  readonly payload: Payload;
+  /** The wall clock of the leader, and the next instant by it. */
+  readonly wallAt: number;
+  readonly nextAt: number;
+}
+
+export interface ScheduleDropRecord extends RequestedRecord {
+  readonly type: 'schedule_drop';
+  readonly at: number;
+  readonly name: string;
+}
+
+/** Paused, or resumed with its next instant. */
+export interface SchedulePauseRecord extends RequestedRecord {
+  readonly type: 'schedule_pause';
+  readonly at: number;
+  readonly name: string;
+  readonly paused: boolean;
+  readonly nextAt: number;
+}
+
+/**
+ * An instant of a schedule has come: the next one, and the job of this one, are one fact. Without a job the
+ * instant was skipped, or is held until the job of the run before has ended. `by` is absent where an instant
+ * has come.
+ */
+export interface ScheduleFireRecord extends RequestedRecord {
+  readonly type: 'schedule_fire';
+  readonly at: number;
+  readonly name: string;
+  /** The instant that is run, skipped or held. */
+  readonly slotAt: number;
+  readonly nextAt: number;
+  readonly wallAt: number;
+  /** Instants that are held from now on. */
+  readonly held: number;
+  /** The job of the run before, which this one replaces; 0: none. */
+  readonly replaced: number;
+  /** One or none: a schedule runs an instant once. */
+  readonly jobs: readonly Submission[];
+}
+
+/** One dead letter is put back into its queue with another input. */
+export interface RedriveEditedRecord extends RequestedRecord {
+  readonly type: 'redrive_edited';
+  readonly at: number;
+  readonly job: number;
+  readonly payload: Payload;
+}
+
+/** Workers of this name get no jobs, or get them again. */
+export interface WorkerQuietRecord extends RequestedRecord {
+  readonly type: 'worker_quiet';
+  readonly at: number;
+  readonly worker: string;
+  readonly quiet: boolean;
+}
+
+/** An act that leaves no other record, such as the stop of a worker. An earlier version skips it. */
+export interface AuditRecord extends RequestedRecord {
+  readonly type: 'audit';
+  readonly at: number;
+  readonly action: string;
+  readonly target: string;
+  readonly detail: string;
+}
+
 /** A fact. The ledger is the fold of all records, in order. */
 export type LedgerRecord =
   | GenesisRecord
@@ -229,6 +333,16 @@ export type LedgerRecord =
   | FeedRecord
   | FeedEndRecord
   | FeedDropRecord
+  | QueueLimitsRecord
+  | QueueModeRecord
+  | ExpireRecord
+  | ScheduleSetRecord
+  | ScheduleDropRecord
+  | SchedulePauseRecord
+  | ScheduleFireRecord
+  | RedriveEditedRecord
+  | WorkerQuietRecord
+  | AuditRecord
   | LimitsRecord
   | SpillFileRecord
   | SpillDropRecord;

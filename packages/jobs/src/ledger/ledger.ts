@@ -1,7 +1,9 @@
 import { TimedHeap } from '../collections/timed-heap.js';
-import { payloadHash } from '../job/payload.js';
+import { type Payload, payloadHash } from '../job/payload.js';
 import type { TraceContext } from '../job/trace-context.js';
 import { LedgerCorruptError } from '../jobs-error.js';
+import { auditEntryOf } from './audit/audit-entry.js';
+import { AuditTrail } from './audit/audit-trail.js';
 import { loadChunk } from './codec/ledger-snapshot-codec.js';
 import { StoredFeed } from './feeds/stored-feed.js';
 import { IdentityUsages } from './identity-usage.js';
@@ -16,19 +18,28 @@ import type {
   AssignRecord,
   CancelRecord,
   DeadRecord,
+  EnqueueRecord,
+  ExpireRecord,
   FeedDropRecord,
   FeedEndRecord,
   FeedRecord,
   LedgerRecord,
   PurgeRecord,
+  RedriveEditedRecord,
   RedriveRecord,
   RequeueRecord,
+  ScheduleFireRecord,
+  SchedulePauseRecord,
+  ScheduleSetRecord,
   SpillDropRecord,
   SpillFileRecord,
   StateRecord,
   Submission,
 } from './ledger-record.js';
 import { Producer } from './producer.js';
+import { QueueControls } from './queue-controls.js';
+import { ScheduleTable } from './schedules/schedule-table.js';
+import { JobTags } from './tags/job-tags.js';
 
 /**
  * The most of each kind that one record drops because its time has come. Part of the format: a replay drops
@@ -37,6 +48,9 @@ import { Producer } from './producer.js';
  */
 export const TICK_EXPIRIES_MAX = 1_024;
 export const RECORD_EXPIRIES_MAX = 4;
+
+/** The reason of a job that did not begin within its time, and was cancelled for that. */
+const EXPIRED = 'expired';
 
 /**
  * All facts about jobs, as the fold of the records. No clock, no randomness, no I/O: the time is that of the
@@ -71,8 +85,16 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly keys = new KeyWindow();
   /** By job, as long as the job is kept. */
   readonly feeds = new Map<number, StoredFeed>();
+  readonly schedules = new ScheduleTable();
+  /** Of jobs that are kept. */
+  readonly tags = new JobTags();
+  readonly audit = new AuditTrail();
+  /** Names of workers that get no jobs. */
+  readonly quietWorkers = new Set<string>();
   /** Of queued, running and dead jobs that were submitted with one. Apart from the jobs: most have none. */
   readonly traces = new Map<number, TraceContext>();
+  /** Limits and modes of queues, as operators have set them. */
+  readonly queueControls = new QueueControls();
   /** Files of the spill that may exist. */
   readonly spillFiles = new Set<number>();
   /** Never used before. */
@@ -91,17 +113,18 @@ export class Ledger<State extends OwnerState = OwnerState> {
   apply(record: LedgerRecord): Job<State> | undefined {
     // A version without these records must come to the same jobs, so they change nothing else, not even time.
     if (record.type === 'spill_file' || record.type === 'spill_drop') return this.applySpill(record);
+    if (record.type === 'audit') return this.addAudit(record);
     if (record.type === 'state') return this.addState(record);
     this.advance(record.at, record.type === 'tick' ? TICK_EXPIRIES_MAX : RECORD_EXPIRIES_MAX);
     switch (record.type) {
       case 'enqueue':
-        return this.enqueue(record, record.producer, record.seq, record.low, record.at);
+        return this.submit(record);
       case 'assign':
         return this.assign(record);
       case 'ack':
         return this.ack(record);
       case 'enqueue_all':
-        for (const job of record.jobs) this.enqueue(job, record.producer, 0, 0, record.at);
+        for (const job of record.jobs) this.enqueue(job, this.producer(record.producer).client, record.at);
         this.addSubmit(record.producer, record.seq, record.jobs[0]?.job ?? 0, record.low, record.at);
         return undefined;
       case 'retry':
@@ -112,15 +135,43 @@ export class Ledger<State extends OwnerState = OwnerState> {
       case 'dlq':
         return this.deadLetter(record);
       case 'cancel':
+        this.addAudit(record);
         return this.cancel(record);
       case 'feed':
       case 'feed_end':
       case 'feed_drop':
         return this.feed(record);
+      case 'queue_limits':
+      case 'queue_mode':
+        this.queueControls.take(record);
+        return this.addAudit(record);
+      case 'expire':
+        return this.expireJob(record);
+      case 'schedule_set':
+        this.setSchedule(record);
+        return this.addAudit(record);
+      case 'schedule_drop':
+        this.schedules.remove(record.name);
+        return this.addAudit(record);
+      case 'schedule_pause':
+        this.pauseSchedule(record);
+        return this.addAudit(record);
+      case 'schedule_fire':
+        if (record.by !== undefined) this.addAudit(record);
+        return this.fireSchedule(record);
+      case 'redrive_edited':
+        this.addAudit(record);
+        return this.redriveEdited(record);
+      case 'worker_quiet':
+        if (record.quiet) this.quietWorkers.add(record.worker);
+        else this.quietWorkers.delete(record.worker);
+        return this.addAudit(record);
       case 'redrive':
+        this.addAudit(record);
         this.redrive(record);
         return undefined;
       case 'purge':
+        this.addAudit(record);
         this.purge(record);
         return undefined;
       case 'genesis':
@@ -169,26 +220,32 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return this.accepted === queued + running + done + dead + cancelled + this.dropped;
   }
 
+  private submit(record: EnqueueRecord): Job<State> {
+    const { producer, seq, job: no, low, at } = record;
+    const job = this.enqueue(record, this.producer(producer).client, at);
+    this.addSubmit(producer, seq, no, low, at);
+    return job;
+  }
+
   private enqueue(
-    { job: no, policy: policyNo, key, payload, dueAt, trace }: Submission,
-    producerNo: number,
-    seq: number,
-    low: number,
+    { job: no, policy: policyNo, key, payload, dueAt, trace, orderKey, tags }: Submission,
+    client: string,
     at: number,
   ): Job<State> {
     const policy = this.policies.get(policyNo);
     if (policy === undefined) throw new LedgerCorruptError(`job ${no} refers to policy ${policyNo}, unknown`);
     if (no < this.nextJob) throw new LedgerCorruptError(`job ${no} is enqueued twice`);
-    const producer = this.producer(producerNo);
-    const job = new Job<State>(no, policy, producer.client, at, key, payload, dueAt);
+    const job = new Job<State>(no, policy, client, at, key, payload, dueAt);
+    if (orderKey !== undefined) job.orderKey = orderKey;
+    if (tags !== undefined) this.tags.set(no, tags);
     this.nextJob = no + 1;
     this.jobs.add(job);
     policy.jobs += 1;
     this.accepted += 1;
     this.counts.queued += 1;
+    policy.queued += 1;
     this.addLive(job);
     if (trace !== undefined) this.traces.set(no, trace);
-    if (seq !== 0) this.addSubmit(producerNo, seq, no, low, at);
     if (key === '') return job;
     this.keys.add({
       key: windowKey(job.client, policy.exec, key),
@@ -197,6 +254,39 @@ export class Ledger<State extends OwnerState = OwnerState> {
       expiresAt: this.now + this.limits.keyWindowMs,
     });
     return job;
+  }
+
+  private setSchedule({ name, client, policy: no, rule, payload, nextAt }: ScheduleSetRecord): void {
+    const policy = this.policies.get(no);
+    if (policy === undefined)
+      throw new LedgerCorruptError(`schedule ${name} refers to policy ${no}, unknown`);
+    this.schedules.set(name, { client, policy, rule, payload }, { nextAt });
+  }
+
+  private pauseSchedule({ name, paused, nextAt }: SchedulePauseRecord): void {
+    const slot = this.schedules.slotOf(name);
+    if (slot !== undefined) this.schedules.change(slot, { paused: paused ? 1 : 0, nextAt });
+  }
+
+  /** Returns the job that the run replaces. */
+  private fireSchedule(record: ScheduleFireRecord): Job<State> | undefined {
+    const { name, slotAt, nextAt, wallAt, held, replaced, at } = record;
+    const schedule = this.schedules.get(name);
+    if (schedule === undefined) throw new LedgerCorruptError(`schedule ${name} is unknown`);
+    const slot = this.schedules.slotOf(name) as number; // it has one
+    const [submission] = record.jobs;
+    const isSkipped = submission === undefined && held === schedule.held;
+    this.schedules.change(slot, { nextAt, held, skipped: schedule.skipped + (isSkipped ? 1 : 0) });
+    if (submission === undefined) return undefined;
+    const cancelled = replaced === 0 ? undefined : this.cancel(replacement(record));
+    this.enqueue(submission, schedule.template.client, at);
+    this.schedules.change(slot, {
+      lastAt: Math.max(schedule.lastAt, slotAt),
+      lastWallAt: wallAt,
+      lastJob: submission.job,
+      runs: schedule.runs + 1,
+    });
+    return cancelled;
   }
 
   /** The first chunk has the tag, so a state is the beginning of a log. */
@@ -269,6 +359,12 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return job;
   }
 
+  private expireJob({ at, job: no }: ExpireRecord): Job<State> {
+    const job = this.expect(no, 'queued', 'expire');
+    this.finish(job, 'cancelled', { at, result: undefined, reason: EXPIRED, failure: undefined });
+    return job;
+  }
+
   /** A job that has ended since the record was staged takes nothing. */
   private feed(record: FeedRecord | FeedEndRecord | FeedDropRecord): Job<State> | undefined {
     const job = this.jobs.get(record.job);
@@ -302,15 +398,31 @@ export class Ledger<State extends OwnerState = OwnerState> {
   private redrive(record: RedriveRecord): void {
     for (const no of record.jobs) {
       const job = this.jobs.get(no);
-      if (job === undefined || job.state !== 'dead' || !this.isReplayable(no)) continue;
-      job.end = undefined;
-      job.failures = 0;
-      job.crashes = 0;
-      job.dueAt = 0;
-      this.removeDead(job);
-      this.addLive(job);
-      this.setState(job, 'queued');
+      if (job?.state === 'dead') this.revive(job, job.payload);
     }
+  }
+
+  private redriveEdited({ job: no, payload }: RedriveEditedRecord): Job<State> | undefined {
+    const job = this.jobs.get(no);
+    if (job?.state === 'dead') this.revive(job, payload);
+    return job;
+  }
+
+  private revive(job: Job<State>, payload: Payload): void {
+    if (!this.isReplayable(job.no)) return;
+    this.removeDead(job);
+    job.payload = payload;
+    job.end = undefined;
+    job.failures = 0;
+    job.crashes = 0;
+    job.dueAt = 0;
+    this.addLive(job);
+    this.setState(job, 'queued');
+  }
+
+  private addAudit(record: LedgerRecord): undefined {
+    const entry = auditEntryOf(record, this.tag);
+    if (entry !== undefined) this.audit.add(entry);
   }
 
   /** False for a job whose feed has lost its beginning: another attempt would not see the same. */
@@ -330,6 +442,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.removeLive(job);
     if (this.feeds.size > 0) this.feeds.get(job.no)?.clear();
     job.payload = '';
+    job.orderKey = '';
     this.dropTrace(job.no);
     job.failure = undefined;
     job.worker = '';
@@ -360,8 +473,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
   }
 
   /**
-   * The time of an ended job is over. It may be in the table for a while: a reader takes it for gone. A dead
-   * letter that a record is about to redrive or purge is not.
+   * The time of an ended job is over. It may be in the table for a while: a reader takes it for gone.
    */
   isExpired({ state, end, policy }: Job<State>, now: number): boolean {
     if (end === undefined) return false;
@@ -428,6 +540,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     // A dead letter has no template but itself.
     if (state === 'dead') this.removeDead(template);
     this.dropTrace(no);
+    if (this.tags.size > 0) this.tags.drop(no);
     this.jobs.remove(no);
     if (this.feeds.size > 0) this.feeds.delete(no);
     policy.jobs -= 1;
@@ -451,6 +564,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.jobs.add(job);
     job.policy.jobs += 1;
     this.counts[job.state] += 1;
+    countOf(job.policy, job.state, 1);
     if (end === undefined) this.addLive(job);
     else this.recordEnd(job, end);
   }
@@ -500,8 +614,11 @@ export class Ledger<State extends OwnerState = OwnerState> {
   }
 
   private setState(job: Job<State>, to: JobState): void {
-    this.counts[job.state] -= 1;
+    const { policy, state: from } = job;
+    this.counts[from] -= 1;
     this.counts[to] += 1;
+    countOf(policy, from, -1);
+    countOf(policy, to, 1);
     job.state = to;
   }
 
@@ -527,6 +644,15 @@ export class Ledger<State extends OwnerState = OwnerState> {
     }
     return job;
   }
+}
+
+function countOf(policy: StoredPolicy, state: JobState, change: number): void {
+  if (state === 'queued') policy.queued += change;
+  else if (state === 'running') policy.running += change;
+}
+
+function replacement({ at, name, replaced }: ScheduleFireRecord): CancelRecord {
+  return { type: 'cancel', at, job: replaced, reason: `replaced by the next run of schedule ${name}` };
 }
 
 /** An end without metadata has no such property. */

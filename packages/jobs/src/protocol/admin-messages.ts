@@ -1,13 +1,24 @@
-import type { JobFailure, RefusalCode } from '../jobs-error.js';
+import type { QueueLimits, QueueMode } from '../job/queue-control.js';
+import type { JobFailure, RefusalCode, RequestRefusalCode } from '../jobs-error.js';
 import type { JobState } from '../ledger/jobs/job.js';
+import type { LeaderActors } from './actors-view.js';
+import type { DeadLetterGroup } from './dead-letter-messages.js';
+import type { JobExplanation } from './explain-messages.js';
+import type { AuditView, ClientView, ExecDepth, FoundJobs, LeaderStatsView } from './operator-messages.js';
+import type { ScheduleRequest, ScheduleView } from './schedule-messages.js';
+import type { OperatorRequest } from './search-messages.js';
 import type { RunnerUse } from './worker-messages.js';
 
 export type AdminRequest =
   | { readonly kind: 'cancel'; readonly job: number; readonly reason: string }
   | { readonly kind: 'inspect'; readonly job: number }
+  /** A part of the input of a job. */
+  | { readonly kind: 'input'; readonly job: number; readonly from: number; readonly max: number }
   /** The job of an idempotency key of this client's identity. */
   | { readonly kind: 'find-key'; readonly exec: string; readonly key: string }
   | { readonly kind: 'overview' }
+  /** The actors of the leader's process. */
+  | { readonly kind: 'actors' }
   | { readonly kind: 'list'; readonly state: JobState; readonly after: number; readonly max: number }
   /** The dead ones among these jobs, with the attempt of their death. */
   | { readonly kind: 'dead-attempts'; readonly jobs: readonly number[] }
@@ -16,7 +27,36 @@ export type AdminRequest =
       readonly kind: 'redrive' | 'purge';
       readonly jobs: readonly number[];
       readonly attempts?: readonly number[] | undefined;
-    };
+    }
+  /** The queues with jobs or with something that an operator has set. */
+  | { readonly kind: 'queues' }
+  /** `queue`: `group/exec`, an exec, or `*`. In place of earlier limits. */
+  | { readonly kind: 'queue-limits'; readonly queue: string; readonly limits: QueueLimits }
+  | { readonly kind: 'queue-mode'; readonly queue: string; readonly mode: QueueMode }
+  /** Why a job does not run. */
+  | { readonly kind: 'explain'; readonly job: number }
+  | ScheduleRequest
+  | OperatorRequest;
+
+/** A queue as `queues` shows it. */
+export interface QueueView {
+  /** `group/exec`, or `*` for all together. */
+  readonly queue: string;
+  /** Whether its jobs begin, and whether it takes submits. */
+  readonly mode: QueueMode;
+  /** As an operator has set them. */
+  readonly limits: QueueLimits;
+  /** When an operator last changed it; 0: never. */
+  readonly changedAt: number;
+  /** The client that did. */
+  readonly by: string;
+  /** Jobs that may begin now, or that wait for others of their order key. */
+  readonly waiting: number;
+  /** Jobs among `waiting` that wait for others of their order key. */
+  readonly behindKeys: number;
+  /** Attempts at once. */
+  readonly running: number;
+}
 
 /** A dead letter, and the attempt of its death: a redriven job that dies again has a later one. */
 export interface DeadAttempt {
@@ -56,6 +96,10 @@ export interface JobView {
   readonly failure: JobFailure | undefined;
   /** The size of its input. */
   readonly payloadBytes: number;
+  /** Its idempotency key. */
+  readonly key?: string | undefined;
+  /** Its tags. */
+  readonly tags?: readonly string[] | undefined;
   /** Of `inspect`, where its handler has said something. */
   readonly progress?: JobProgress | undefined;
   /** The warm runner that it waits for: all instances are taken, or its worker loads one. */
@@ -120,6 +164,8 @@ export interface WorkerView {
   readonly cpu: number;
   /** The delay of its event loop. */
   readonly lagMs: number;
+  /** An operator has made it quiet, or stops it: it gets no jobs. */
+  readonly quiet?: boolean | undefined;
   /** Its warm runners. Absent: of a leader that does not know them. */
   readonly runners?: readonly RunnerUse[] | undefined;
 }
@@ -171,6 +217,14 @@ export interface LogUse {
   readonly failedSnapshots: number;
 }
 
+/** Jobs in the leader that wait for a warm runner: every worker that serves them has all instances in use. */
+export interface RunnerWait {
+  /** Its name. */
+  readonly runner: string;
+  /** How many are due. Cancelled ones count until their turn in the queue. */
+  readonly jobs: number;
+}
+
 export interface LeaderOverview {
   /** Identifies the leader's folder; a part of every job id. */
   readonly tag: string;
@@ -198,6 +252,10 @@ export interface LeaderOverview {
   readonly refusing: readonly RefusalReason[];
   /** Size, reading time and snapshots of the log. */
   readonly log: LogUse;
+  /** Jobs that wait for warm runners. Absent: of a leader that does not count them. */
+  readonly runnerWaits?: readonly RunnerWait[] | undefined;
+  /** The deepest queues, 100 at most. Absent: of a leader that does not know them. */
+  readonly execs?: readonly ExecDepth[] | undefined;
   /** The workers that the leader knows. */
   readonly workers: readonly WorkerView[];
 }
@@ -207,13 +265,31 @@ export type AdminAnswer =
   | { readonly kind: 'job'; readonly view: JobView }
   | { readonly kind: 'jobs'; readonly views: readonly JobView[] }
   | { readonly kind: 'overview'; readonly overview: LeaderOverview }
+  | { readonly kind: 'actors'; readonly actors: LeaderActors }
+  /** `total`: the whole input; 0 where it is not kept any more. */
+  | { readonly kind: 'input'; readonly from: number; readonly total: number; readonly base64: string }
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'dead-attempts'; readonly items: readonly DeadAttempt[] }
+  | { readonly kind: 'found'; readonly found: FoundJobs }
+  | { readonly kind: 'dead-groups'; readonly groups: readonly DeadLetterGroup[] }
+  | { readonly kind: 'audit'; readonly entries: readonly AuditView[] }
+  | { readonly kind: 'clients'; readonly clients: readonly ClientView[] }
+  | { readonly kind: 'stats'; readonly stats: LeaderStatsView }
+  | { readonly kind: 'queues'; readonly queues: readonly QueueView[] }
+  | { readonly kind: 'queue'; readonly queue: QueueView }
+  | { readonly kind: 'explained'; readonly explanation: JobExplanation }
+  | { readonly kind: 'schedule'; readonly view: ScheduleView }
+  | { readonly kind: 'schedules'; readonly views: readonly ScheduleView[] }
+  /** Nothing was changed. */
+  | { readonly kind: 'refused'; readonly code: RequestRefusalCode; readonly problem: string }
   | { readonly kind: 'unknown'; readonly job: number }
   /** `needed`: the rule that would allow it. */
   | { readonly kind: 'forbidden'; readonly needed: string }
   /** The leader does not know the call, or cannot read it. */
   | { readonly kind: 'unsupported'; readonly problem: string };
+
+/** The most bytes of an input in one answer. */
+export const INPUT_PART_BYTES_MAX = 256 * 1024;
 
 /** The most jobs in one redrive or purge. */
 export const BULK_JOBS_MAX = 1_000;

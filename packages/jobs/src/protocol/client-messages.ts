@@ -27,6 +27,11 @@ export interface SubmitItem {
    */
   readonly wantsOutcome: boolean;
   readonly trace?: TraceContext | undefined;
+  /** Jobs of one key run in their order. Absent: none. */
+  readonly orderKey?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  /** When it may run, in milliseconds since 1970; `delayMs` is for a leader that does not know it. */
+  readonly runAt?: number | undefined;
 }
 
 /** A definition that this leader cannot read or does not allow: submits that refer to it are refused. */

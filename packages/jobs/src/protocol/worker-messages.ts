@@ -32,6 +32,8 @@ export interface WorkerHello extends ProtocolOffer {
   readonly heartbeatToken?: string | undefined;
   /** Its warm runners. Absent: none. */
   readonly runners?: readonly RunnerOffer[] | undefined;
+  /** Jobs that require labels come only to workers with all of them. Absent: none. */
+  readonly labels?: readonly string[] | undefined;
   /** Attempts it still holds, running or ended and not yet acknowledged. */
   readonly held: readonly AttemptRef[];
   /** The streams among them. Absent: none. */
@@ -98,6 +100,8 @@ export type AttemptEnd = AttemptRef &
     | { readonly outcome: 'ok'; readonly result: Payload }
     | { readonly outcome: 'failed' | 'final' | 'timed-out'; readonly failure: JobFailure }
     | { readonly outcome: 'released' }
+    /** Its handler wants another attempt after this time; it counts as no failure. */
+    | { readonly outcome: 'snoozed'; readonly delayMs: number }
   );
 
 export type WorkerMessage =

@@ -3,6 +3,7 @@ import { callback, flag } from '@troupe/core/option-check';
 import { nodeNet } from '@troupe/transport';
 import { WorkerHeartbeat } from '../heartbeat/worker-heartbeat.js';
 import { checkOptions, type Defaulted, withDefaults } from '../option-check.js';
+import { type ActorsView, viewActors } from '../protocol/actors-view.js';
 import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import { encodeWorker, encodeWorkerHello, readToWorker } from '../wire/worker-codec.js';
 import type { HandledJob } from '../worker/handler.js';
@@ -152,6 +153,11 @@ export class RemoteWorker implements AsyncDisposable {
     return this.system.tree();
   }
 
+  /** The same as data, with the recent messages. */
+  actors(): ActorsView {
+    return viewActors(this.system);
+  }
+
   /** Attempts that run now. */
   running(): Promise<number> {
     return this.system.ask(this.ref).running();
@@ -211,6 +217,6 @@ function sharedLoad(): LoadMeter {
 
 function settingsOf(options: StartWorkerOptions, threads: number | undefined): WorkerSettings {
   const defaults = defaultWorkerSettings(threads);
-  const { slots, bytesMax, cpuCap, withholdMsMax, patterns } = withDefaults(defaults, options);
-  return { slots, bytesMax, cpuCap, withholdMsMax, patterns };
+  const { slots, bytesMax, cpuCap, withholdMsMax, patterns, labels } = withDefaults(defaults, options);
+  return { slots, bytesMax, cpuCap, withholdMsMax, patterns, labels };
 }

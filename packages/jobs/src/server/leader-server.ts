@@ -8,6 +8,7 @@ import {
   type ListenerAuth,
   type ListenerEvent,
   type ListenTls,
+  type MakeSession,
   type Net,
   nodeNet,
   type Profile,
@@ -19,7 +20,12 @@ import { type MessageLimits, PLAIN_MESSAGE_BYTES_MAX } from '../connection/messa
 import { RECORD_BYTES_MAX } from '../job/job-policy.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
-import { DEFAULT_LEADER_LIMITS } from '../leader/options/leader-limits.js';
+import {
+  DEFAULT_LEADER_LIMITS,
+  DEFAULT_LEADER_TIMES,
+  type LeaderLimits,
+  type LeaderTimes,
+} from '../leader/options/leader-limits.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions, withDefaults } from '../option-check.js';
@@ -27,6 +33,7 @@ import type { LeaderOverview } from '../protocol/admin-messages.js';
 import { rootCause } from '../root-cause.js';
 import { offerToLeader } from './offer-to-leader.js';
 import { SessionMaker } from './session-maker.js';
+import { StandbySessionActor } from './standby-session.js';
 
 /** Peers have so long to read their last answers. */
 const CLOSING_GRACE_MS = 100;
@@ -95,12 +102,32 @@ function transportLimitsOf({
   address,
   profile,
   transportLimits: changes,
-}: LeaderServerOptions): TransportLimits {
+}: Pick<LeaderServerOptions, 'address' | 'profile' | 'transportLimits'>): TransportLimits {
   const isTrusted = address === undefined || isLocal(address);
   return transportLimits(profile ?? (isTrusted ? 'trusted' : 'public'), changes, 'transportLimits');
 }
 
-/** Opens the log, reads it to its end, and only then listens. */
+/** The limits and times that a leader will have. */
+export interface LeaderSettings {
+  readonly limits: LeaderLimits;
+  readonly times: LeaderTimes;
+  readonly transportLimits: TransportLimits;
+}
+
+/** Checks options as `startLeader` does, and returns all settings with defaults. Starts nothing. */
+export function leaderSettings(options: Omit<LeaderServerOptions, 'onFatal'>): LeaderSettings {
+  checkOptions('startLeader', options, KNOWN);
+  return {
+    limits: withDefaults(DEFAULT_LEADER_LIMITS, options.limits),
+    times: withDefaults(DEFAULT_LEADER_TIMES, options.times),
+    transportLimits: transportLimitsOf(options),
+  };
+}
+
+/**
+ * Opens the log, reads it to its end, and only then takes peers. Where the log has another leader, it listens
+ * meanwhile, and its peers learn where that one is.
+ */
 export async function startLeader(options: LeaderServerOptions): Promise<LeaderServer> {
   checkOptions('startLeader', options, KNOWN, ['onFatal']);
   const server = new LeaderServer(options);
@@ -121,13 +148,18 @@ export class LeaderServer implements AsyncDisposable {
   private readonly leader: ActorRef<typeof LeaderActor>;
   private listener: ActorRef<typeof TcpListener> | undefined = undefined;
   private bound: Address | undefined = undefined;
+  /** Undefined while it stands by. */
+  private sessions: SessionMaker | undefined = undefined;
+  private leaderAddress = '';
   private closing: Promise<void> | undefined = undefined;
 
   constructor(options: LeaderServerOptions) {
     this.options = options;
     this.host = options.host ?? nodeHost;
     const { onFatal } = options;
-    ({ system: this.system, leader: this.leader } = spawnLeader('leader', options, this.host, onFatal));
+    const onFollowing = (address: string): void => this.standBy(address);
+    const spawned = spawnLeader('leader', options, this.host, onFatal, onFollowing);
+    ({ system: this.system, leader: this.leader } = spawned);
     void this.system.whenStopped.then((report) => {
       // Before it listens, the promise of `startLeader` rejects.
       const isServing = this.bound !== undefined && this.closing === undefined;
@@ -140,11 +172,16 @@ export class LeaderServer implements AsyncDisposable {
     await this.system.ask(this.leader, { withinMs: RECOVERY_MS }).overview();
   }
 
+  /** A standby listens, too: its peers learn where the leader is. */
+  private standBy(leaderAddress: string): void {
+    this.leaderAddress = leaderAddress;
+    this.listener ??= this.spawnListener();
+  }
+
   async listen(): Promise<void> {
     const payloads = await this.system.ask(this.leader).payloads();
-    const { address, profile, auth, tls, insecure, onEvent, net = nodeNet } = this.options;
     const rates = transportLimitsOf(this.options);
-    const sessions = new SessionMaker({
+    this.sessions = new SessionMaker({
       leader: offerToLeader(this.leader),
       host: this.host,
       messageLimits: this.messageLimits(),
@@ -152,15 +189,25 @@ export class LeaderServer implements AsyncDisposable {
       compress: this.options.compress,
       payloads,
     });
+    this.listener ??= this.spawnListener();
+    this.bound = await this.system.ask(this.listener, { withinMs: 60_000 }).address();
+  }
+
+  /** An address that cannot be bound is a failure of the listener, which ends the system of this leader. */
+  private spawnListener(): ActorRef<typeof TcpListener> {
+    const { address, profile, auth, tls, insecure, onEvent, net = nodeNet } = this.options;
     const limits = { bodyBytesMax: this.messageLimits().payloadBytesMax, ...this.options.transportLimits };
     const { host: clock } = this;
-    const session = sessions.make;
-    // An address that cannot be bound is a failure of the listener, which ends the system of this leader.
-    this.listener = this.system.spawn(TcpListener, {
+    const session: MakeSession = (connection, spawn) => {
+      const { sessions, leaderAddress } = this;
+      return sessions === undefined
+        ? spawn(StandbySessionActor, { args: { connection, leaderAddress } })
+        : sessions.make(connection, spawn);
+    };
+    return this.system.spawn(TcpListener, {
       args: { net, clock, address, profile, auth, tls, insecure, limits, session, onEvent },
       name: 'listener',
     });
-    this.bound = await this.system.ask(this.listener, { withinMs: 60_000 }).address();
   }
 
   /** A payload beyond the leader's limit is refused by receipt; a body may hold it with its framing. */

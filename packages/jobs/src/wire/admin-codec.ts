@@ -1,9 +1,11 @@
+import type { QueueLimits, QueueMode } from '../job/queue-control.js';
 import { MessageMalformedError } from '../jobs-error.js';
-import type { JobState } from '../ledger/jobs/job.js';
 import type { AdminRequest } from '../protocol/admin-messages.js';
 import { BULK_JOBS_MAX } from '../protocol/admin-messages.js';
+import { readOperatorRequest, STATES } from './operator-codec.js';
+import { text, whole } from './request-fields.js';
 
-const STATES: readonly JobState[] = ['queued', 'running', 'done', 'dead', 'cancelled'];
+const MODES: readonly QueueMode[] = ['open', 'paused', 'draining'];
 
 /** A request of a client or an operator, from outside: every field is checked, none is trusted. */
 export function readAdminRequest(raw: Readonly<Record<string, unknown>>): AdminRequest {
@@ -12,10 +14,14 @@ export function readAdminRequest(raw: Readonly<Record<string, unknown>>): AdminR
       return { kind: 'cancel', job: whole(raw, 'job'), reason: text(raw, 'reason') };
     case 'inspect':
       return { kind: 'inspect', job: whole(raw, 'job') };
+    case 'input':
+      return { kind: 'input', job: whole(raw, 'job'), from: whole(raw, 'from'), max: whole(raw, 'max') };
     case 'find-key':
       return { kind: 'find-key', exec: text(raw, 'exec'), key: text(raw, 'key') };
     case 'overview':
       return { kind: 'overview' };
+    case 'actors':
+      return { kind: 'actors' };
     case 'list': {
       const state = STATES.find((one) => one === raw['state']);
       if (state === undefined) throw new MessageMalformedError('request: state is unknown');
@@ -32,22 +38,21 @@ export function readAdminRequest(raw: Readonly<Record<string, unknown>>): AdminR
         throw new MessageMalformedError('request: attempts are not one for each job');
       return { kind: raw['kind'], jobs, attempts };
     }
+    case 'queues':
+      return { kind: 'queues' };
+    case 'queue-limits':
+      // The leader checks the limits, and refuses bad ones with their reason.
+      return { kind: 'queue-limits', queue: text(raw, 'queue'), limits: raw['limits'] as QueueLimits };
+    case 'queue-mode': {
+      const mode = MODES.find((one) => one === raw['mode']);
+      if (mode === undefined) throw new MessageMalformedError('request: mode is unknown');
+      return { kind: 'queue-mode', queue: text(raw, 'queue'), mode };
+    }
+    case 'explain':
+      return { kind: 'explain', job: whole(raw, 'job') };
     default:
-      throw new MessageMalformedError('request: unknown kind');
+      return readOperatorRequest(raw);
   }
-}
-
-function whole(raw: Readonly<Record<string, unknown>>, field: string): number {
-  const value = raw[field];
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
-    throw new MessageMalformedError(`request: ${field} is not a whole number`);
-  return value;
-}
-
-function text(raw: Readonly<Record<string, unknown>>, field: string): string {
-  const value = raw[field];
-  if (typeof value !== 'string') throw new MessageMalformedError(`request: ${field} is not a text`);
-  return value;
 }
 
 function numbers(raw: Readonly<Record<string, unknown>>, field: string): readonly number[] {

@@ -11,15 +11,16 @@ import {
   textField,
   writeOptionalFields,
 } from '../bytes/optional-fields.js';
-import { readTraceFields, writeTraceFields } from '../bytes/trace-fields.js';
-import { ANY } from '../job/any-schema.js';
-import { defineJob } from '../job/define-job.js';
+import {
+  hasSubmissionFields,
+  readSubmissionFields,
+  writeSubmissionFields,
+} from '../bytes/submission-fields.js';
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
-import type { TraceContext } from '../job/trace-context.js';
 import type { RefusalCode } from '../jobs-error.js';
-import { JobDefinitionError, MessageMalformedError } from '../jobs-error.js';
+import { MessageMalformedError } from '../jobs-error.js';
 import type {
   ClientHello,
   ClientMessage,
@@ -43,6 +44,7 @@ import {
 } from './feed-codec.js';
 import { fieldOf, readField } from './field-values.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
+import { readPolicyObject } from './policy-object.js';
 import {
   type Emit,
   encodeSessionMessage,
@@ -163,7 +165,7 @@ export function readSubmitHead(from: WireReader): SubmitHead | undefined {
   const item = readItemOptions(from, seq, ref, flags);
   if ((flags & HAS_FIELDS) !== 0) {
     if (!from.hasSpan(BEHIND_FIELDS_BYTES_MAX)) return undefined;
-    readTrace(from, item);
+    readItemFields(from, item);
   }
   const length = from.int();
   return { low, item, at: from.position, length };
@@ -340,30 +342,30 @@ function encodeSubmits(low: number, items: readonly SubmitItem[], out: ByteWrite
 
 function writeItem(out: ByteWriter, item: SubmitItem): void {
   out.int(item.ref);
-  const { key, delayMs, trace } = item;
+  const { key, delayMs } = item;
+  const hasMore = hasSubmissionFields(item);
   const has = (key === '' ? 0 : HAS_KEY) | (delayMs === 0 ? 0 : HAS_DELAY);
-  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0) | (trace === undefined ? 0 : HAS_FIELDS));
+  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0) | (hasMore ? HAS_FIELDS : 0));
   if (key !== '') out.text(key);
   if (delayMs !== 0) out.int(Math.ceil(delayMs));
-  if (trace !== undefined) writeTraceFields(out, trace);
+  if (hasMore) writeSubmissionFields(out, item);
   out.payload(item.payload);
 }
 
 /** Its last fields follow. */
-type ReadItem = SubmitItem & { payload: Payload; trace?: TraceContext | undefined };
+type ReadItem = SubmitItem & { payload: Payload };
 
 function readItem(from: WireReader, seq: number): SubmitItem {
   const ref = from.int();
   const flags = from.byte();
   const item = readItemOptions(from, seq, ref, flags);
-  if ((flags & HAS_FIELDS) !== 0) readTrace(from, item);
+  if ((flags & HAS_FIELDS) !== 0) readItemFields(from, item);
   item.payload = from.payload();
   return item;
 }
 
-function readTrace(from: WireReader, item: ReadItem): void {
-  const trace = readTraceFields(from);
-  if (trace !== undefined) item.trace = trace;
+function readItemFields(from: WireReader, item: ReadItem): void {
+  Object.assign(item, readSubmissionFields(from));
 }
 
 function readItemOptions(from: WireReader, seq: number, ref: number, flags: number): ReadItem {
@@ -441,24 +443,12 @@ function readOutcome(from: WireReader): JobOutcome {
 
 const OUTCOME_CODEC = { write: writeOutcome, read: readOutcome };
 
-/** Made again by `defineJob`, so a policy from outside has passed the same checks as one from inside. */
 function readPolicy(from: WireReader): JobPolicy | UnsupportedPolicy {
   const text = from.text();
   try {
-    const { exec, ...options } = parseObject(text, 'policy');
-    return defineJob(exec as string, { ...options, ...schemasOf(options), input: ANY, output: ANY }).policy;
+    return readPolicyObject(parseObject(text, 'policy'));
   } catch (error) {
-    if (error instanceof MessageMalformedError || error instanceof JobDefinitionError)
-      return { problem: error.message };
+    if (error instanceof MessageMalformedError) return { problem: error.message };
     throw error;
   }
-}
-
-/** Limits of a feed stand for its schema, which stays with client and worker. */
-function schemasOf({ limits }: Record<string, unknown>): {
-  readonly feed?: typeof ANY;
-  readonly chunk?: typeof ANY;
-} {
-  const { feedBytesMax } = (limits ?? {}) as JobPolicy['limits'];
-  return feedBytesMax === undefined ? {} : { feed: ANY, chunk: ANY };
 }

@@ -14,6 +14,7 @@ const REFUSALS: readonly SessionRefusalCode[] = [
   'ERR_SESSION_MALFORMED',
   'ERR_SESSION_REPLACED',
   'ERR_SESSION_VERSION',
+  'ERR_SESSION_STOPPED',
 ];
 
 /** The beginning of every hello and welcome, in every version. */

@@ -4,6 +4,7 @@ import type { ByteWriter } from '../bytes/byte-writer.js';
 import {
   HAS_FIELDS,
   type OptionalField,
+  type OptionalFields,
   readOptionalFields,
   skipOptionalFields,
   writeOptionalFields,
@@ -48,7 +49,7 @@ import {
 import { readFailure, readTexts, readWord, writeFailure, writeTexts, writeWord } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
 
-const OUTCOMES = ['ok', 'failed', 'final', 'timed-out', 'released'] as const;
+const OUTCOMES = ['ok', 'failed', 'final', 'timed-out', 'released', 'snoozed'] as const;
 const REASONS = ['cancelled', 'fenced'] as const;
 const HAS_RESULT = 1;
 const HAS_FAILURE = 2;
@@ -67,11 +68,13 @@ const FED = 16;
 /** Optional fields of WorkerHello, Report, an assignment and an end (docs/wire-protocol.md §12). */
 const HELD_STREAMS = 1;
 const RUNNER_OFFERS = 2;
+const LABELS = 3;
 const RUNNER_USES = 1;
 const PROGRESS = 2;
 const SILENCE_MS = 3;
 const CHUNKS = 1;
 const METADATA = 2;
+const DELAY_MS = 3;
 
 /** A worker's message in one frame. Ends that are too large for their report follow it without credit. */
 export type WorkerFrame = WorkerMessage | { readonly kind: 'ends'; readonly ends: readonly AttemptEnd[] };
@@ -85,10 +88,11 @@ export function encodeWorkerHello(hello: WorkerHello, out: ByteWriter, emit: Emi
   out.int(hello.slots);
   writeCredit(out, hello.credit);
   out.text(hello.heartbeatToken ?? '');
-  const { streams = [], runners = [] } = hello;
+  const { streams = [], runners = [], labels = [] } = hello;
   const fields: OptionalField[] = [];
   if (streams.length > 0) fields.push(fieldOf(HELD_STREAMS, (field) => writeHeldStreams(streams, field)));
   if (runners.length > 0) fields.push(fieldOf(RUNNER_OFFERS, (field) => writeRunnerOffers(field, runners)));
+  if (labels.length > 0) fields.push(fieldOf(LABELS, (field) => writeTexts(field, labels)));
   writeOptionalFields(out, fields);
   for (const held of hello.held) writeAttempt(out, held);
   emit(JobFrameType.WorkerHello, out);
@@ -106,12 +110,14 @@ export function readWorkerHello(from: WireReader): WorkerHello {
   const fields = readOptionalFields(from);
   const streams = readField(fields, HELD_STREAMS, readHeldStreams);
   const runners = readField(fields, RUNNER_OFFERS, readRunnerOffers);
+  const labels = readField(fields, LABELS, readTexts);
   const held = readAttempts(from);
   const hello = { ...offer, worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
   return {
     ...hello,
     ...(streams === undefined ? {} : { streams }),
     ...(runners === undefined ? {} : { runners }),
+    ...(labels === undefined ? {} : { labels }),
   };
 }
 
@@ -340,36 +346,41 @@ function readAssigns(from: WireReader): Assignment[] {
     const { trace, silenceMs } = readAssignFields(from, flags);
     const streaming = (flags & STREAMING) !== 0;
     const payload = from.payload();
-    const item = { job, attempt, exec, payload, client, runMs, outputBytes, streaming };
-    const traced = trace === undefined ? item : { ...item, trace };
+    // Two literals: a copy with one more property costs more than all that is read here.
+    const item: Assignment =
+      trace === undefined
+        ? { job, attempt, exec, payload, client, runMs, outputBytes, streaming }
+        : { job, attempt, exec, payload, client, runMs, outputBytes, streaming, trace };
     const isPlain = (flags & (DURABLE | HAS_SILENCE)) === 0;
-    const limited = isPlain ? traced : { ...traced, durable: (flags & DURABLE) !== 0, silenceMs };
+    const limited = isPlain ? item : { ...item, durable: (flags & DURABLE) !== 0, silenceMs };
     items.push((flags & FED) === 0 ? limited : { ...limited, isFed: true });
   }
   return items;
 }
 
 function writeEnd(out: ByteWriter, end: AttemptEnd): void {
-  const fields = end.chunks === undefined && end.metadata === undefined ? undefined : streamFields(end);
+  const hasFields = end.chunks !== undefined || end.metadata !== undefined || end.outcome === 'snoozed';
+  const fields = hasFields ? endFields(end) : undefined;
   const flags = fields === undefined ? 0 : HAS_FIELDS;
   writeWord(out, OUTCOMES, end.outcome);
-  if (end.outcome === 'released') out.byte(flags);
+  if (end.outcome === 'released' || end.outcome === 'snoozed') out.byte(flags);
   else out.byte(flags | (end.outcome === 'ok' ? HAS_RESULT : HAS_FAILURE));
   writeAttempt(out, end);
   if (end.outcome === 'ok') out.payload(end.result);
-  else if (end.outcome !== 'released') writeFailure(out, end.failure);
+  else if (end.outcome !== 'released' && end.outcome !== 'snoozed') writeFailure(out, end.failure);
   if (fields !== undefined) writeOptionalFields(out, fields);
 }
 
-function streamFields({ chunks, metadata }: StreamEnd): OptionalField[] {
+function endFields(end: AttemptEnd): OptionalField[] {
+  const { chunks, metadata } = end;
   const fields: OptionalField[] = [];
   if (chunks !== undefined) fields.push(fieldOf(CHUNKS, (field) => field.int(chunks)));
   if (metadata !== undefined) fields.push(fieldOf(METADATA, (field) => field.text(metadata)));
+  if (end.outcome === 'snoozed') fields.push(fieldOf(DELAY_MS, (field) => field.int(Math.ceil(end.delayMs))));
   return fields;
 }
 
-function readStreamEnd(from: WireReader): StreamEnd {
-  const fields = readOptionalFields(from);
+function readStreamEnd(fields: OptionalFields): StreamEnd {
   const chunks = readField(fields, CHUNKS, readInt);
   const metadata = readField(fields, METADATA, (field) => field.text());
   return { ...(chunks === undefined ? {} : { chunks }), ...(metadata === undefined ? {} : { metadata }) };
@@ -389,13 +400,16 @@ function readEnds(from: WireReader): AttemptEnd[] {
     const attempt = from.int();
     const result = (flags & HAS_RESULT) === 0 ? EMPTY_PAYLOAD : from.payload();
     const failure = (flags & HAS_FAILURE) === 0 ? UNKNOWN_FAILURE : readFailure(from);
+    const fields = (flags & HAS_FIELDS) === 0 ? undefined : readOptionalFields(from);
     const end: AttemptEnd =
       outcome === 'ok'
         ? { outcome, job, attempt, result }
         : outcome === 'released'
           ? { outcome, job, attempt }
-          : { outcome, job, attempt, failure };
-    ends.push((flags & HAS_FIELDS) === 0 ? end : { ...end, ...readStreamEnd(from) });
+          : outcome === 'snoozed'
+            ? { outcome, job, attempt, delayMs: (fields && readField(fields, DELAY_MS, readInt)) ?? 0 }
+            : { outcome, job, attempt, failure };
+    ends.push(fields === undefined ? end : { ...end, ...readStreamEnd(fields) });
   }
   return ends;
 }

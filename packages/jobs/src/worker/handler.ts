@@ -42,6 +42,11 @@ export interface AttemptContext<Loaded = unknown, Item = unknown> {
   readonly log: (line: string) => void;
   /** Adds metadata to the end of the stream; a later value of a name replaces the earlier one. */
   readonly trailer: (metadata: Trailer) => void;
+  /**
+   * Ends the attempt by an error that must leave the handler: the job is tried again after so many
+   * milliseconds, which counts as no failure.
+   */
+  readonly snooze: (delayMs: number) => never;
 }
 
 /** The chunks, then perhaps an output. Without one the collected chunks are it; `void` is its type then. */

@@ -17,6 +17,7 @@ export {
   AttemptAbortedError,
   JobDefinitionError,
   JobSchemaError,
+  JobSnoozedError,
   JobsError,
   LeaderRefusedError,
   LeaderUnreachableError,
@@ -31,6 +32,8 @@ export type { DialOptions } from '../remote/dial-options.js';
 export type { RemoteWorker, StartWorkerOptions } from '../remote/start-worker.js';
 export { startWorker } from '../remote/start-worker.js';
 export type { JobFeed } from './feed/job-feed.js';
+export type { BatchOptions } from './handle-many.js';
+export { handleMany } from './handle-many.js';
 export type {
   AttemptContext,
   HandledJob,
@@ -41,6 +44,7 @@ export type {
   HandlerStream,
 } from './handler.js';
 export { handle } from './handler.js';
+export type { BatchHandler, BatchItem, BatchOutcome } from './handler-batches.js';
 export type { RunnerPoolOptions } from './runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';

@@ -75,19 +75,19 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
       ctx.state.worker.replaceHandlers(ctx.state.args.handlers.current);
     },
     threadUp(ctx, up) {
-      ctx.state.worker.threadUp(up);
+      ctx.state.worker.threads?.threadUp(up);
     },
     handlerEnded(ctx, ended) {
-      ctx.state.worker.handlerEnded(ended);
+      ctx.state.worker.threads?.handlerEnded(ended);
     },
     handlerChunks(ctx, chunks) {
-      ctx.state.worker.handlerChunks(chunks);
+      ctx.state.worker.threads?.handlerChunks(chunks);
     },
     handlerProgress(ctx, progress) {
-      ctx.state.worker.handlerProgress(progress);
+      ctx.state.worker.threads?.handlerProgress(progress);
     },
     handlerFeed(ctx, state) {
-      ctx.state.worker.handlerFeed(state);
+      ctx.state.worker.threads?.handlerFeed(state);
     },
     threadRunner(ctx, reported) {
       const { thread, report } = reported;
@@ -95,12 +95,12 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
         const problem = report.failure.failure.message;
         ctx.log.warn(`runner on handler thread ${thread}, not ${report.kind}: ${problem}`);
       }
-      ctx.state.worker.threadRunner(reported);
+      ctx.state.worker.threads?.threadRunner(reported);
     },
     threadEnded(ctx, ended) {
       const { thread, failure } = ended;
       ctx.log.warn(`handler thread ${thread} ended: ${failure.message}`, { worker: ctx.state.args.worker });
-      ctx.state.worker.threadEnded(ended);
+      ctx.state.worker.threads?.threadEnded(ended);
     },
     report(ctx) {
       ctx.state.worker.report();

@@ -8,6 +8,7 @@ import {
   wholeNumber,
 } from '@troupe/core/option-check';
 import { isSubjectPattern } from '@troupe/transport';
+import { labelsRule } from '../job/job-policy.js';
 import type { JobFailure } from '../jobs-error.js';
 import { plainName } from '../option-check.js';
 import { handledJob } from './handler.js';
@@ -50,6 +51,8 @@ export interface WorkerSettings {
   readonly withholdMsMax: number;
   /** Subjects it serves. */
   readonly patterns: readonly string[];
+  /** Jobs that require labels come only to workers with all of them. */
+  readonly labels: readonly string[];
 }
 
 export const DEFAULT_WORKER_SETTINGS: WorkerSettings = {
@@ -58,6 +61,7 @@ export const DEFAULT_WORKER_SETTINGS: WorkerSettings = {
   cpuCap: 0.75,
   withholdMsMax: 1_300,
   patterns: ['job.assign.>'],
+  labels: [],
 };
 
 /** Threads bound the work by their number: there is a slot for each, and no cap. */
@@ -91,6 +95,7 @@ export const WORKER_CHECKS = {
   cpuCap: number(0.01, 1),
   withholdMsMax: number(0, 3_600_000),
   patterns: listOf(subjectPattern),
+  labels: labelsRule,
 } satisfies Readonly<
   Record<
     keyof WorkerSettings | 'name' | 'handlers' | 'threads' | 'onFailure' | 'onStale' | 'tracing',

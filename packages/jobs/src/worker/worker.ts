@@ -25,6 +25,7 @@ import {
 import { AttemptQueue, QUEUED_FOR_THREAD_MS_MAX, QUEUED_MS_MAX } from './attempt/attempt-queue.js';
 import type { AttemptOwner } from './attempt/run-attempt.js';
 import { RunTimeLimits } from './attempt/run-time-limits.js';
+import { UnacknowledgedEnds } from './attempt/unacknowledged-ends.js';
 import { FeedQueues } from './feed/feed-queues.js';
 import type { HandledJob } from './handler.js';
 import type { HandlerRunner } from './handler-runner.js';
@@ -35,18 +36,9 @@ import { ProgressOutbox } from './progress/progress-outbox.js';
 import { RunnerPools } from './runners/runner-pools.js';
 import type { RunnerReport } from './runners/runner-port.js';
 import { ChunkSenders } from './stream/chunk-senders.js';
-import type {
-  HandlerChunks,
-  HandlerEnded,
-  HandlerFeedState,
-  HandlerProgress,
-  HandlerThreadReports,
-  HandlerThreads,
-  ThreadEnded,
-  ThreadRunnerReport,
-  ThreadUp,
-} from './threads/handler-threads.js';
+import type { HandlerThreadReports, HandlerThreads } from './threads/handler-threads.js';
 import { type ThreadedAttempts, ThreadedHandlers } from './threads/threaded-handlers.js';
+import { WorkerDrain } from './worker-drain.js';
 import type { WorkerEffects } from './worker-effects.js';
 import type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';
 import { WorkerReporter } from './worker-reporter.js';
@@ -80,7 +72,7 @@ export interface ThreadSetup {
  * unacknowledged end is reported again after a reconnect. Its inputs are its methods, its outputs
  * {@link WorkerEffects}.
  */
-export class Worker implements AttemptOwner, HandlerThreadReports {
+export class Worker implements AttemptOwner {
   private readonly setup: WorkerSetup;
   private readonly effects: WorkerEffects;
   private readonly timers: MachineTimers;
@@ -89,10 +81,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   private readonly threaded: ThreadedHandlers | undefined;
   /** Queued and running attempts, by `attemptKey`. */
   private readonly attempts = new Map<number, Attempt>();
-  /**
-   * Ended and not acknowledged. Only the end is kept: it waits for the leader longer than its attempt ran.
-   */
-  private readonly ended = new Map<number, AttemptEnd>();
+  private readonly ended = new UnacknowledgedEnds((job, attempt) => this.streams.remove(job, attempt));
   private readonly estimate = new RunTimeEstimate();
   private readonly slots: HandlerSlots;
   private readonly queue: AttemptQueue;
@@ -109,8 +98,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
   private isStopped = false;
   private isBeginning = false;
   private readonly onProgress = (attempt: Attempt): void => this.progress.add(attempt);
-  /** Ends the drain, once no attempt is held. */
-  private whenEmpty: (() => void) | undefined = undefined;
+  private readonly draining: WorkerDrain;
 
   constructor(setup: WorkerSetup) {
     this.setup = setup;
@@ -118,6 +106,14 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.effects = effects;
     this.timers = new MachineTimers(clock, (ms) => effects.startTick(ms));
     const { timers } = this;
+    this.draining = new WorkerDrain(timers, {
+      releaseAll: () => this.releaseAll(),
+      closeRunners: (done) => this.runners.close(done),
+      drained: () => {
+        this.stop();
+        effects.drained();
+      },
+    });
     this.runners = new RunnerPools({
       timers,
       onReady: () => this.beginNext(),
@@ -163,7 +159,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     if (execs === undefined) return;
     const held: AttemptRef[] = [];
     for (const { job, number } of this.attempts.values()) held.push({ job, attempt: number });
-    const ends = [...this.ended.values()];
+    const ends = this.ended.all();
     for (const { job, attempt } of ends) held.push({ job, attempt });
     this.reporter.restart(ends);
     this.streams.rewind();
@@ -186,6 +182,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
       held,
       streams,
       runners,
+      ...(settings.labels.length === 0 ? {} : { labels: settings.labels }),
     });
   }
 
@@ -265,20 +262,8 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.isDraining = true;
     this.slots.close();
     if (this.isConnected) this.effects.write({ kind: 'drain' });
-    const deadline = this.timers.setTimer(deadlineMs, () => this.releaseAll());
-    const last = this.timers.setTimer(deadlineMs + 1_000, () => this.whenEmpty?.());
-    this.whenEmpty = () => {
-      this.whenEmpty = undefined;
-      deadline.cancel();
-      this.whenEmpty = () => {
-        this.whenEmpty = undefined;
-        last.cancel();
-        this.stop();
-        this.effects.drained();
-      };
-      this.runners.close(this.whenEmpty);
-    };
-    if (this.held === 0) this.whenEmpty();
+    this.draining.start(deadlineMs);
+    if (this.held === 0) this.draining.emptied();
   }
 
   stop(): void {
@@ -299,32 +284,9 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     if (!this.isStopped) this.runners.reported(report);
   }
 
-  threadUp(up: ThreadUp): void {
-    if (!this.isStopped) this.threaded?.threadUp(up);
-  }
-
-  handlerEnded(ended: HandlerEnded): void {
-    if (!this.isStopped) this.threaded?.handlerEnded(ended);
-  }
-
-  handlerChunks(chunks: HandlerChunks): void {
-    if (!this.isStopped) this.threaded?.handlerChunks(chunks);
-  }
-
-  handlerProgress(progress: HandlerProgress): void {
-    if (!this.isStopped) this.threaded?.handlerProgress(progress);
-  }
-
-  handlerFeed(state: HandlerFeedState): void {
-    if (!this.isStopped) this.threaded?.handlerFeed(state);
-  }
-
-  threadRunner(reported: ThreadRunnerReport): void {
-    if (!this.isStopped) this.threaded?.threadRunner(reported);
-  }
-
-  threadEnded(ended: ThreadEnded): void {
-    if (!this.isStopped) this.threaded?.threadEnded(ended);
+  /** Takes the reports of handler threads. Undefined: there are none, or the worker has stopped. */
+  get threads(): HandlerThreadReports | undefined {
+    return this.isStopped ? undefined : this.threaded;
   }
 
   /**
@@ -433,7 +395,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.attempts.delete(key);
     const { streamEnd } = attempt;
     const reported = streamEnd === undefined ? end : { ...end, ...streamEnd };
-    this.ended.set(key, reported);
+    this.ended.add(key, reported);
     if (end.outcome !== 'ok') this.reportFailure(attempt, end);
     // For an attempt that never began this is its wait: the worker was busy for so long.
     const tookMs = this.setup.clock.now() - attempt.since;
@@ -500,7 +462,7 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     this.ended.clear();
     this.streams.clear();
     this.reporter.restart([]);
-    this.whenEmpty?.();
+    this.draining.emptied();
   }
 
   private releaseAll(): void {
@@ -537,30 +499,23 @@ export class Worker implements AttemptOwner, HandlerThreadReports {
     const { onFailure } = this.setup;
     const wasTaken =
       attempt.aborted === 'cancelled' || attempt.aborted === 'fenced' || attempt.aborted === 'draining';
-    if (onFailure === undefined || wasTaken || end.outcome === 'ok' || end.outcome === 'released') return;
+    if (onFailure === undefined || wasTaken || !('failure' in end)) return;
     const { job, exec, number } = attempt;
     const { outcome, failure } = end;
     onFailure({ jobId: jobId(this.tag, job), exec, attempt: number, outcome, failure });
   }
 
-  private acknowledged({ job, attempt, count }: AttemptRange): void {
-    const before = this.ended.size;
-    for (let i = 0; i < count && this.ended.size > 0; i += 1) {
-      this.ended.delete(attemptKey(job + i, attempt));
-      this.streams.remove(job + i, attempt);
-    }
-    if (this.ended.size < before && this.held === 0) this.whenEmpty?.();
+  private acknowledged(range: AttemptRange): void {
+    if (this.ended.acknowledge(range) && this.held === 0) this.draining.emptied();
   }
 
   /** The result or failure came too late. Only a result was worth something: its loss is reported. */
-  private answeredStale({ job, attempt }: AttemptRef): void {
-    const key = attemptKey(job, attempt);
-    const end = this.ended.get(key);
+  private answeredStale(ref: AttemptRef): void {
+    const end = this.ended.takeStale(ref);
     if (end === undefined) return;
-    this.ended.delete(key);
-    this.streams.remove(job, attempt);
+    const { job, attempt } = ref;
     if (end.outcome === 'ok') this.setup.onStale?.({ jobId: jobId(this.tag, job), attempt });
-    if (this.held === 0) this.whenEmpty?.();
+    if (this.held === 0) this.draining.emptied();
   }
 }
 

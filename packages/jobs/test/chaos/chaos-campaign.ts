@@ -13,6 +13,7 @@ import { ChaosChecker } from './chaos-checker.js';
 import { ChaosProxy, type NetworkFault } from './chaos-proxy.js';
 import type { FakeClock } from './fake-clock.js';
 import { FeedChecker } from './feed-checker.js';
+import { keptJobs } from './kept-jobs.js';
 import type { SmallDisk } from './small-disk.js';
 
 export const KILLS = ['kill-leader', 'kill-worker', 'kill-client', 'kill-feeder'] as const;
@@ -61,20 +62,25 @@ const DAY_SECONDS = 86_400;
 const SLOTS = 8;
 /** Without a new event of a client for so long, no round can follow. */
 const STUCK_MS = 120_000;
-export const FREE_BYTES_SOFT = 80 * 2 ** 20;
+const MIB = 2 ** 20;
+export const FREE_BYTES_SOFT = 80 * MIB;
 /**
- * A small log, so that it fits on a small disk, and a window of keys and numbers that no sequence of clock steps
- * ends: after it a submit that is repeated is a new one.
+ * A small log with many snapshots; every result is kept until the end. No sequence of clock steps ends the window of
+ * keys and numbers: after it a submit that is repeated is a new one.
  */
 const LEADER_OPTIONS = {
-  wal: { segmentBytes: 32 * 2 ** 20, freeBytesSoft: FREE_BYTES_SOFT },
-  limits: { keyWindowMs: 365 * DAY_SECONDS * 1_000 },
+  wal: { segmentBytes: 16 * MIB, snapshotEveryBytes: 32 * MIB, freeBytesSoft: FREE_BYTES_SOFT },
+  limits: {
+    keyWindowMs: 365 * DAY_SECONDS * 1_000,
+    resultsMax: 100_000_000,
+    resultsBytesMax: 1_024 * MIB,
+  },
 };
 
 /**
  * Faults against real processes: a leader, two workers and two clients, one of each behind a proxy. Every
  * round waits until jobs are under way, injects one fault and repairs it. At the end every acknowledged
- * submit must be in the log, with one result.
+ * submit must be in the folder, with its result.
  */
 export class ChaosCampaign implements AsyncDisposable {
   private readonly options: ChaosOptions;
@@ -132,8 +138,9 @@ export class ChaosCampaign implements AsyncDisposable {
     this.leader.signal('SIGTERM');
     const code = await this.leader.exited;
     if (code !== 0) this.checker.problems.push(`the leader ended with ${code}`);
-    const jobs = await this.checker.check(this.options.dir);
-    const fedJobs = await this.feedChecker.check(this.options.dir);
+    const kept = await keptJobs(this.options.dir);
+    const jobs = this.checker.check(kept);
+    const fedJobs = this.feedChecker.check(kept);
     const { acknowledged } = this.checker;
     const problems = [...this.checker.problems, ...this.feedChecker.problems];
     const { acknowledged: fedItems } = this.feedChecker;

@@ -75,12 +75,12 @@ async function runStreams(root: string): Promise<number> {
   return problems.length === 0 ? 0 : 1;
 }
 
-/** One campaign after another, each with a log of its own: a log keeps every record for the check. */
+/** One campaign after another, each with a folder of its own: it keeps every result for the check. */
 async function run(root: string): Promise<number> {
   const until = performance.now() + minutes * 60_000;
-  let left = rounds;
+  let done = 0;
   let lost = 0;
-  for (let part = 0; lost === 0 && left > 0 && performance.now() < until; part += 1) {
+  for (let part = 0; lost === 0 && done < rounds && performance.now() < until; part += 1) {
     const dir = `${root}/log-${part}`;
     await using campaign = await ChaosCampaign.start({
       seed: seed + part,
@@ -90,13 +90,13 @@ async function run(root: string): Promise<number> {
       clock,
       namespace,
     });
-    const before = left;
-    while (left > 0 && performance.now() < until && (await hasRoom(root))) {
+    const before = done;
+    while (done < rounds && performance.now() < until && (await hasRoom(root))) {
       await campaign.round();
-      left -= 1;
+      done += 1;
     }
     const { problems, ...report } = await campaign.finish();
-    console.log(`seed ${seed + part}, ${before - left} rounds: ${JSON.stringify(report)}`);
+    console.log(`seed ${seed + part}, ${done - before} rounds: ${JSON.stringify(report)}`);
     for (const problem of problems.slice(0, 20)) console.error(problem);
     lost += problems.length;
     await rm(dir, { recursive: true });

@@ -1,18 +1,11 @@
-import { decodeRecords, payloadText } from '@troupe/jobs';
-import { dumpWal } from '@troupe/wal';
 import type { RoleProcess } from '../remote/role-process.js';
 import { Fed } from '../remote/sample-jobs.js';
+import type { KeptJob } from './kept-jobs.js';
 
-/** A fed job as the log holds it, folded without the code of the leader. */
-interface LoggedFeed {
-  /** In the order of the records. */
-  readonly items: string[];
-  /** The next number of each feeder. */
-  readonly feeders: Map<string, number>;
-  result: string[] | undefined;
-}
-
-/** Compares the items that clients know to be accepted with the log, and with the items that runners took. */
+/**
+ * Compares the items that clients know to be accepted with those that the finished runners took: a runner returns its
+ * items, and those of a job have one feeder, which numbers them.
+ */
 export class FeedChecker {
   readonly problems: string[] = [];
   private readonly accepted = new Map<string, string>();
@@ -27,49 +20,20 @@ export class FeedChecker {
     return this.accepted.size;
   }
 
-  /** The log after all jobs have ended. Returns the number of fed jobs that are done. */
-  async check(dir: string): Promise<number> {
-    const feeds = await feedsInLog(dir);
-    for (const [item, id] of this.accepted)
-      if (feeds.get(id)?.items.includes(item) !== true)
-        this.problems.push(`item ${item} of ${id} was accepted, and is not in the log`);
-    let done = 0;
-    for (const [id, { items, result }] of feeds) {
-      if (new Set(items).size !== items.length) this.problems.push(`${id}: an item is in its feed twice`);
-      if (result === undefined) continue;
-      done += 1;
-      // The runner that finished has taken every item once, and in the order of the log.
-      if (result.join() !== items.join())
-        this.problems.push(`${id}: took ${result.join()}, its feed is ${items.join()}`);
+  /** The jobs after all have ended. Returns the number of fed jobs that are done. */
+  check(all: ReadonlyMap<string, KeptJob>): number {
+    const outputs = new Map<string, readonly string[]>();
+    for (const [id, { exec, output }] of all)
+      if (exec === Fed.exec && output !== undefined) outputs.set(id, output as readonly string[]);
+    for (const [item, id] of this.accepted) {
+      const isTaken = outputs.get(id)?.includes(item) ?? all.has(id);
+      if (!isTaken) this.problems.push(`item ${item} of ${id} was accepted, and its runner did not get it`);
     }
-    return done;
+    for (const [id, items] of outputs) {
+      const numbers = items.map((item) => Number(item.slice(item.lastIndexOf(':') + 1)));
+      const isInOrder = numbers.every((no, at) => at === 0 || no > (numbers[at - 1] as number));
+      if (!isInOrder) this.problems.push(`${id}: items twice or out of order: ${items.join()}`);
+    }
+    return outputs.size;
   }
-}
-
-async function feedsInLog(dir: string): Promise<Map<string, LoggedFeed>> {
-  const feeds = new Map<string, LoggedFeed>();
-  const policies = new Set<number>();
-  let tag = '';
-  const idOf = (job: number): string => `${tag}-${job.toString(36)}`;
-  await dumpWal(dir, (entry) => {
-    if (entry.kind !== 'record') return;
-    decodeRecords(entry.payload, (record) => {
-      if (record.type === 'genesis') tag = record.tag;
-      else if (record.type === 'policy' && record.policy.exec === Fed.exec) policies.add(record.no);
-      else if (record.type === 'enqueue' && policies.has(record.policy))
-        feeds.set(idOf(record.job), { items: [], feeders: new Map(), result: undefined });
-      else if (record.type === 'feed') {
-        const feed = feeds.get(idOf(record.job));
-        record.items.forEach((item, i) => {
-          if (feed === undefined || record.first + i !== (feed.feeders.get(record.feeder) ?? 0)) return;
-          feed.feeders.set(record.feeder, record.first + i + 1);
-          feed.items.push(JSON.parse(payloadText(item)) as string);
-        });
-      } else if (record.type === 'ack') {
-        const feed = feeds.get(idOf(record.job));
-        if (feed !== undefined) feed.result = JSON.parse(payloadText(record.result)) as string[];
-      }
-    });
-  });
-  return feeds;
 }

@@ -38,7 +38,9 @@ const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve
 const EVERY: Readonly<Record<string, (calls: AdminCalls, wait: WaitOptions) => Promise<unknown>>> = {
   cancel: (all, wait) => all.cancel(1, 'why', wait),
   inspect: (all, wait) => all.inspect(1, wait),
+  input: (all, wait) => all.input(1, 0, 10, wait),
   overview: (all, wait) => all.overview(wait),
+  actors: (all, wait) => all.actors(wait),
   list: (all, wait) => all.list('dead', 0, 1, wait),
   redrive: (all, wait) => all.redriveOrPurge('redrive', [1], wait),
   purge: (all, wait) => all.redriveOrPurge('purge', [1], wait),

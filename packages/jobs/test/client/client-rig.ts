@@ -34,7 +34,15 @@ export class ClientRig {
         ended: (error) => table.ended(error),
       },
     });
-    this.client = new Client({ host, table, readers, feeds, calls: this.machine, tree: () => '' });
+    this.client = new Client({
+      host,
+      table,
+      readers,
+      feeds,
+      calls: this.machine,
+      token: 'rig',
+      tree: () => '',
+    });
   }
 
   welcome(outstandingMax = 2): void {

@@ -1,27 +1,33 @@
 // npm run fuzz: hostile input, until the time is over or something gave way.
 //   npm run fuzz -- --minutes 5 [--seed 7]
-// Half of the time mutated frames go through the decoders of the transport, in a process of their own; the other half
-// hostile connections meet a leader in a process of its own, with a healthy client beside them.
+// A quarter of the time mutated frames go through the decoders of the transport, in a process of their own; a quarter mutated
+// messages of all types through the readers of jobs; half of it hostile connections meet a leader in a process of its own,
+// with a healthy client beside them that runs jobs and reads streams.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import type { Client } from '@troupe/jobs';
+import { type Client, defineJob } from '@troupe/jobs';
 import { connectClient } from '../checked-processes.js';
+import { aString } from '../plain-schema.js';
 import { leaderProcess, workerProcess } from '../remote/role-process.js';
-import { Echo } from '../remote/sample-jobs.js';
+import { Echo, Fed } from '../remote/sample-jobs.js';
 import { tempFolder } from '../temp-folder.js';
+import { runMessageMutations } from '../wire/message-mutation.js';
 import { HostileCrowd } from './hostile-crowd.js';
+import { EVIL_EXEC } from './hostile-session.js';
 
 const CROWD = 50;
 const RSS_MIB_MAX = 600;
+const Evil = defineJob(EVIL_EXEC, { input: aString, output: aString, chunk: aString, feed: aString });
 
 const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } });
 const minutes = number('minutes', values.minutes ?? '1');
 const seed = number('seed', values.seed ?? String(Date.now() % 1_000_000));
 
 console.log(`seed ${seed}`);
-await fuzzDecoders(minutes * 30);
+await fuzzDecoders(minutes * 15);
+fuzzMessages(minutes * 15_000);
 process.exitCode = await fuzzLeader(minutes * 30_000);
 
 async function fuzzDecoders(seconds: number): Promise<void> {
@@ -29,6 +35,12 @@ async function fuzzDecoders(seconds: number): Promise<void> {
   const args = [fileURLToPath(script), String(seconds), String(seed)];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   process.stdout.write(stdout);
+}
+
+function fuzzMessages(ms: number): void {
+  const until = performance.now() + ms;
+  const report = runMessageMutations(seed, (inputs) => inputs % 1_000 === 0 && performance.now() >= until);
+  console.log(`messages: ${JSON.stringify(report)}`);
 }
 
 async function fuzzLeader(ms: number): Promise<number> {
@@ -39,16 +51,27 @@ async function fuzzLeader(ms: number): Promise<number> {
   const crowd = new HostileCrowd(leader.port, seed);
   const latencies: number[] = [];
   const until = performance.now() + ms;
-  await Promise.all([
-    useWhile(client, latencies, () => performance.now() < until && leader.alive),
-    attackWhile(crowd, () => performance.now() < until && leader.alive),
+  const isOn = (): boolean => performance.now() < until && leader.alive;
+  const [, streams] = await Promise.all([
+    useWhile(client, latencies, isOn),
+    streamWhile(client, isOn),
+    attackWhile(client, crowd, isOn),
   ]);
   const rssMib = await residentMib(leader.pid);
   latencies.sort((a, b) => a - b);
   const p99Ms = Math.round(latencies[Math.floor(latencies.length * 0.99)] ?? 0);
-  console.log(
-    `leader: ${JSON.stringify({ connections: crowd.connections, calls: latencies.length, p99Ms, rssMib })}`,
-  );
+  const { connections, sessions, jobs } = crowd;
+  const attempts = await attemptsOf(client);
+  const counts = {
+    connections,
+    sessions,
+    hostileJobs: jobs.length,
+    attempts,
+    calls: latencies.length,
+    streams,
+  };
+  console.log(`leader: ${JSON.stringify({ ...counts, p99Ms, rssMib })}`);
+  if (attempts === 0) throw new Error('no hostile worker got a job');
   if (!leader.alive || rssMib > RSS_MIB_MAX) {
     console.error(leader.alive ? `the leader holds ${rssMib} MiB` : 'the leader has ended');
     return 1;
@@ -65,8 +88,35 @@ async function useWhile(client: Client, latencies: number[], isOn: () => boolean
   }
 }
 
-async function attackWhile(crowd: HostileCrowd, isOn: () => boolean): Promise<void> {
-  while (isOn()) await crowd.attack(CROWD);
+/** Feeds a job and reads what it streams; returns the number of jobs. */
+async function streamWhile(client: Client, isOn: () => boolean): Promise<number> {
+  let streams = 0;
+  for (; isOn(); streams += 1) {
+    const items = Array.from({ length: 20 }, (_, i) => `${streams}/${i}`);
+    const job = await client.submit(Fed, '', { streaming: true });
+    for (const item of items) await job.feed(item);
+    await job.endFeed();
+    const read: string[] = [];
+    for await (const chunk of job.stream()) read.push(chunk);
+    if (read.join() !== items.join()) throw new Error(`the healthy reader had ${read.join()}`);
+  }
+  return streams;
+}
+
+/** Before each crowd a job that its workers may take, its clients feed and its readers read. */
+async function attackWhile(client: Client, crowd: HostileCrowd, isOn: () => boolean): Promise<void> {
+  while (isOn()) {
+    const job = await client.submit(Evil, '', { streaming: true });
+    crowd.jobs.push((await job.inspect()).job);
+    await crowd.attack(CROWD);
+  }
+}
+
+/** Attempts of the jobs that hostile workers get, a part of them. */
+async function attemptsOf(client: Client): Promise<number> {
+  const jobs = [];
+  for (const state of ['queued', 'running', 'dead'] as const) jobs.push(...(await client.list(state)));
+  return jobs.filter(({ exec }) => exec === EVIL_EXEC).reduce((sum, { attempt }) => sum + attempt, 0);
 }
 
 /** 0 where the system does not say. */

@@ -6,6 +6,7 @@ import type { WorkerHello } from '#src/protocol/worker-messages.js';
 import { encodeClientHello } from '#src/wire/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { encodeWorkerHello } from '#src/wire/worker-codec.js';
+import { hostileSession } from './hostile-session.js';
 
 const TYPES: readonly number[] = Object.values(JobFrameType);
 const OPEN_MS_MAX = 300;
@@ -19,9 +20,15 @@ const WORKER_HELLO: WorkerHello = {
   held: [],
 };
 
-/** Connections that send garbage to a leader: noise, broken frames, and legal frames in wrong places. */
+/**
+ * Connections that send garbage to a leader: noise, broken frames, legal frames without a handshake, and
+ * sessions behind a handshake whose messages are wrong.
+ */
 export class HostileCrowd {
   connections = 0;
+  sessions = 0;
+  /** Jobs that stream and are fed, which hostile workers hold. */
+  readonly jobs: number[] = [];
   private readonly port: number;
   private readonly random: SeededRandom;
 
@@ -37,6 +44,10 @@ export class HostileCrowd {
 
   private attackOnce(): Promise<void> {
     this.connections += 1;
+    if (this.random.below(3) === 0) {
+      this.sessions += 1;
+      return hostileSession(this.port, this.random, this.jobs.slice(-8));
+    }
     const bytes = this.garbage();
     return new Promise((resolve) => {
       const socket = connect(this.port, '127.0.0.1', () => {
@@ -70,7 +81,6 @@ export class HostileCrowd {
       case 0:
         return encodeClientHello({ client: 'evil', token: 'evil' }, new ByteWriter(), emit);
       case 1:
-        // Execs that no healthy client uses: this worker answers nothing.
         return encodeWorkerHello(WORKER_HELLO, new ByteWriter(), emit);
       default: {
         const type = TYPES[random.between(0, TYPES.length - 1)] as number;

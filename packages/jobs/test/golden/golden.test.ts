@@ -44,7 +44,11 @@ const COUNTS: Readonly<Record<string, Jobs>> = {
   'stored-payload': { queued: 1, running: 0, dead: 0 },
   'optional-fields': { queued: 2, running: 0, dead: 0 },
   feed: { queued: 1, running: 0, dead: 0 },
+  ordered: { queued: 2, running: 0, dead: 0 },
+  'ordered-snapshot': { queued: 6, running: 0, dead: 0 },
   loaded: { queued: 8, running: 0, dead: 1 },
+  schedules: { queued: 2, running: 0, dead: 0 },
+  acts: { queued: 3, running: 0, dead: 0 },
   snapshot: { queued: 8, running: 0, dead: 1 },
 };
 
@@ -145,6 +149,34 @@ const everything: Check = async (client, ids) => {
   await keyed(client, ids);
 };
 
+/** Two jobs of one key run, and what operators have set is still set. */
+const ordered: Check = async (client, ids) => {
+  await countIs(15)(client, ids);
+  const set = (await client.queues()).filter(({ changedAt }) => changedAt > 0);
+  assert.equal(
+    set.map(({ queue, mode, limits }) => [queue, mode, limits]),
+    [
+      ['*', 'open', { runningMax: 100 }],
+      ['golden/golden.fail', 'draining', {}],
+      ['golden/golden.hang', 'open', { runningMax: 2, rate: { jobs: 5, perMs: 1_000 }, keyRunningMax: 2 }],
+    ],
+  );
+};
+
+/** Each is as it was, and can be run. */
+const schedules: Check = async (client) => {
+  const all = await client.schedules.list();
+  assert.equal(
+    all.map(({ name, rule, paused, runs }) => [name, rule.cron ?? rule.everyMs, paused, runs]),
+    [
+      ['leap', '0 0 29 2 *', false, 2],
+      ['yearly', 31_536_000_000, true, 0],
+    ],
+  );
+  const { lastJob } = await client.schedules.run('leap');
+  assert.is(await client.open(Count, client.idOf(lastJob)).result(), 15);
+};
+
 const CHECKS: Readonly<Record<string, Check>> = {
   queued: countIs(2),
   keyed,
@@ -156,8 +188,26 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'optional-fields': countIs(11),
   feed: async (client, ids) =>
     assert.is(await client.open(Talk, ids.get('golden.talk') as string).result(), 'one two'),
+  schedules,
+  acts: async (client) => {
+    const { jobs } = await client.search({ tag: 'eu' });
+    assert.equal(
+      jobs.map(({ job, tags }) => [job, tags]),
+      [
+        [1, ['eu', 'night']],
+        [3, ['eu']],
+      ],
+    );
+    assert.equal(
+      (await client.audit()).map(({ action }) => action),
+      ['worker-quiet', 'redrive-edited', 'worker-stop'],
+    );
+    assert.is(await client.open(Fail, client.idOf(2)).result(), -19, 'with its new input');
+  },
   snapshot: everything,
   loaded: everything,
+  ordered,
+  'ordered-snapshot': ordered,
 };
 
 golden('a folder without optional fields and one with them are the same ledger but for these', async () => {

@@ -1,6 +1,6 @@
 // Writes the golden folders of the current format of the ledger. Run by hand, once per format, with the cases
 // that are new or changed in it (default: all):
-//   node packages/jobs/.test/golden/write-golden.js packages/jobs/test/golden/v1.1 feed loaded
+//   node packages/jobs/.test/golden/write-golden.js packages/jobs/test/golden/v1.2 schedules acts
 // The folders are never rewritten after a release: every later version must open them as they are.
 
 import { createReadStream } from 'node:fs';
@@ -134,6 +134,62 @@ async function fed(client: Client): Promise<void> {
   await job.feed('two', { final: true });
 }
 
+/** Order keys, priorities, labels, a job that expired, and what operators set for queues. */
+async function ordered(client: Client): Promise<void> {
+  await client.submit(Count, 14, { orderKey: 'line', priority: 9 });
+  await client.submit(Count, 15, { orderKey: 'line' });
+  const late = await client.submit(Count, 16, { startWithinMs: 1, requires: ['gpu'] });
+  await late.result().catch(() => undefined);
+  await client
+    .queue(Hang.exec)
+    .setLimits({ runningMax: 2, rate: { jobs: 5, perMs: 1_000 }, keyRunningMax: 2 });
+  await client.queue(Fail.exec).drain();
+  await client.queue('*').setLimits({ runningMax: 100 });
+  await client.queue(Measure.exec).pause();
+  await client.queue(Measure.exec).resume();
+}
+
+/** The same in a snapshot. */
+async function orderedSnapshot(dir: string): Promise<void> {
+  await withLeader(dir, ordered);
+  await makeSnapshot(dir);
+  await withLeader(dir, queued);
+}
+
+/** Acts of an operator in a snapshot and in records behind it: tags, another input, a quiet worker, a stop. */
+async function acts(dir: string): Promise<void> {
+  await withLeader(dir, async (client, leader) => {
+    await client.submit(Count, 17, { tags: ['eu', 'night'] });
+    await withWorker(leader, failing, async () => {
+      const job = await client.submit(Fail, 18);
+      await job.result().catch(() => undefined);
+      await client.workers.quiet('w');
+      await client.redriveEdited(Fail, job.id, 19);
+    });
+  });
+  await makeSnapshot(dir);
+  await withLeader(dir, async (client, leader) => {
+    await client.submit(Count, 20, { tags: ['eu'] });
+    await withWorker(leader, failing, () => client.workers.stop('w', { drainMs: 60_000 }));
+  });
+}
+
+/** Schedules in a snapshot and in records behind it: set, run, paused, changed, dropped. */
+async function schedules(dir: string): Promise<void> {
+  await withLeader(dir, async ({ schedules: all }) => {
+    await all.add('leap', Count, 14, { cron: '0 0 29 2 *', zone: 'Europe/Berlin', overlap: 'queue' });
+    await all.add('yearly', Count, 15, { everyMs: 31_536_000_000, jitterMs: 5_000, catchUp: 'none' });
+    await all.add('gone', Count, 16, { cron: '@yearly' });
+    await all.run('leap');
+  });
+  await makeSnapshot(dir);
+  await withLeader(dir, async ({ schedules: all }) => {
+    await all.run('leap');
+    await all.pause('yearly');
+    await all.remove('gone');
+  });
+}
+
 /** Made of the lines of another: it begins with a state. */
 async function loaded(dir: string): Promise<void> {
   const source = `${dir}-source`;
@@ -155,6 +211,10 @@ const CASES: Readonly<Record<string, (dir: string) => Promise<void>>> = {
   snapshot,
   feed: (dir) => withLeader(dir, fed),
   loaded,
+  ordered: (dir) => withLeader(dir, ordered),
+  'ordered-snapshot': orderedSnapshot,
+  schedules,
+  acts,
   jsonl: (dir) => withLeader(dir, keyed, { codec: 'jsonl' }),
 };
 

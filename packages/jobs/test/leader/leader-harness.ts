@@ -15,7 +15,14 @@ import type { ClientSession } from '#src/leader/sessions/client-session.js';
 import type { WorkerSession } from '#src/leader/sessions/worker-session.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
-import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
+import type { AdminAnswer, AdminRequest } from '#src/protocol/admin-messages.js';
+import type {
+  ClientMessage,
+  JobOutcome,
+  Receipt,
+  SubmitItem,
+  ToClient,
+} from '#src/protocol/client-messages.js';
 import { JOB_FEATURES } from '#src/protocol/job-protocol.js';
 import type { PeerAccess } from '#src/protocol/leader-interface.js';
 import type { HeldStream } from '#src/protocol/stream-messages.js';
@@ -32,6 +39,13 @@ import { policyOf } from '../ledger/random-records.js';
 /** The journal in memory is no actor, so it needs no parent. */
 const NO_OWNER = {} as JournalOwner;
 const LOG_CONDITION: LogCondition = { disk: 'ok', sealedBytes: 5, cutBytes: 7, failedSnapshots: 2 };
+
+interface LeaderHarnessOptions {
+  readonly limits?: Partial<LeaderLimits> | undefined;
+  readonly times?: Partial<LeaderTimes> | undefined;
+  /** False: it has a journal alone. */
+  readonly hasSpill?: boolean | undefined;
+}
 
 /** A leader alone, on manual time and with a journal in memory. The test acts as its workers and clients. */
 export class LeaderHarness {
@@ -53,15 +67,10 @@ export class LeaderHarness {
   finished = false;
   private due: (() => void)[] = [];
   private timers: { key: string; at: number; run: () => void }[] = [];
-  private readonly options: { limits?: Partial<LeaderLimits>; times?: Partial<LeaderTimes> };
+  private readonly options: LeaderHarnessOptions;
 
   constructor(
-    options: {
-      limits?: Partial<LeaderLimits>;
-      times?: Partial<LeaderTimes>;
-      log?: MemoryLog;
-      spill?: MemoryFiles;
-    } = {},
+    options: LeaderHarnessOptions & { log?: MemoryLog; spill?: MemoryFiles } = {},
     clock = { now: 0, wallStepMs: 0 },
   ) {
     this.options = options;
@@ -79,7 +88,7 @@ export class LeaderHarness {
     const effects = (journal: Journal, spill: Spill | undefined): LeaderEffects =>
       this.effects(journal, spill, put);
     const onSpillFailed = (error: Error): void => void this.fatal.push(error);
-    const openSpill = memorySpill(this.spill, put);
+    const openSpill = options.hasSpill === false ? undefined : memorySpill(this.spill, put);
     openLeader(
       {
         clock: time,
@@ -115,6 +124,7 @@ export class LeaderHarness {
       requestTurn: () => put(() => this.leader.turn()),
       startTick: (ms) => start('tick', ms, () => this.leader.tick()),
       startDueTimer: (ms) => start('due', ms, () => this.leader.due()),
+      startScheduleTimer: (ms) => start('schedule', ms, () => this.leader.scheduleDue()),
       append: (entries, stored) =>
         journal.append(entries, stored, {
           tell: { durable: ({ error, firstLsn }) => this.leader.appended(error, firstLsn) },
@@ -122,6 +132,12 @@ export class LeaderHarness {
       writeSpill: (write) => spill?.write({ ...write, to }),
       readSpill: (read) => spill?.read({ ...read, to }),
       removeSpill: (files) => spill?.remove(files),
+      readInput: () => {
+        throw new Error('there is no stored input');
+      },
+      viewActors: () => {
+        throw new Error('there are no actors around this leader');
+      },
       finished: () => {
         this.finished = true;
       },
@@ -221,8 +237,8 @@ export class LeaderHarness {
     }
   }
 
-  client(name = 'ann', token = 't1'): FakeClient {
-    return new FakeClient(this, name, token);
+  client(name = 'ann', token = 't1', access?: PeerAccess): FakeClient {
+    return new FakeClient(this, name, token, policyOf('one', { doneMs: 1e6, deadMs: 1e6 }), access);
   }
 
   /** A client whose connection has proved an identity. */
@@ -268,6 +284,7 @@ export class FakeClient {
   readonly session: ClientSession;
   private readonly harness: LeaderHarness;
   private seq = 0;
+  private calls = 1_000;
 
   constructor(
     harness: LeaderHarness,
@@ -296,17 +313,26 @@ export class FakeClient {
     this.harness.settle();
   }
 
-  submit(payload: string, extra: { key?: string; delayMs?: number; seq?: number } = {}): Receipt | undefined {
+  submit(
+    payload: string,
+    extra: Partial<Pick<SubmitItem, 'ref' | 'key' | 'delayMs' | 'seq' | 'orderKey' | 'tags' | 'runAt'>> = {},
+  ): Receipt | undefined {
     this.seq = extra.seq ?? this.seq + 1;
-    const { key = '', delayMs = 0 } = extra;
-    this.write({
-      kind: 'submit',
-      low: 0,
-      items: [{ seq: this.seq, ref: 1, payload, key, delayMs, wantsOutcome: true }],
-    });
+    const item = { ref: 1, payload, key: '', delayMs: 0, wantsOutcome: true, ...extra, seq: this.seq };
+    this.write({ kind: 'submit', low: 0, items: [item] });
     return this.receipts()
       .filter((one) => one.seq === this.seq)
       .at(-1);
+  }
+
+  /** A call, and its answer so far. */
+  call(request: AdminRequest): AdminAnswer | undefined {
+    this.calls += 1;
+    const { calls: call } = this;
+    this.write({ kind: 'call', call, request });
+    for (const message of this.received)
+      if (message.kind === 'answer' && message.call === call) return message.answer;
+    return undefined;
   }
 
   receipts(): Receipt[] {
@@ -331,6 +357,7 @@ interface FakeWorkerOptions {
   readonly access?: PeerAccess;
   /** Default: those of this version. */
   readonly features?: readonly string[];
+  readonly labels?: readonly string[];
 }
 
 /** One worker session, driven by the test. */
@@ -360,6 +387,7 @@ export class FakeWorker {
         streams,
         heartbeatToken,
         features,
+        labels: options.labels,
         credit: { jobs: this.granted, bytes: 1_000_000 },
       },
       {

@@ -20,10 +20,30 @@ routes('each message of a client has a handler of its own name', () => {
     kinds.map((kind) => route({ kind })),
     ['define', 'submit', 'submitAll', 'awaitOutcomes', 'clientHeartbeat', 'endClient'],
   );
-  const requests = ['cancel', 'inspect', 'list', 'overview', 'redrive', 'purge', 'dead-attempts'];
+  const requests = [
+    'cancel',
+    'inspect',
+    'input',
+    'list',
+    'overview',
+    'actors',
+    'redrive',
+    'purge',
+    'dead-attempts',
+  ];
   assert.equal(
     requests.map((kind) => route({ kind: 'call', call: 1, request: { kind } })),
-    ['cancel', 'inspect', 'list', 'requestOverview', 'redrive', 'purge', 'deadAttempts'],
+    [
+      'cancel',
+      'inspect',
+      'requestInput',
+      'list',
+      'requestOverview',
+      'requestActors',
+      'redrive',
+      'purge',
+      'deadAttempts',
+    ],
   );
 });
 

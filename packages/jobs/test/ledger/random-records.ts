@@ -37,6 +37,10 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, random: read
   const dead = pick(ledger, 'dead', which);
   // A policy that a job refers to is kept.
   if (type < 0.02) return { type: 'policy_drop', at, policies: [2] };
+  if (type < 0.04) return queueRecord(at, which, detail);
+  if (type < 0.06 && queued !== undefined) return { type: 'expire', at, job: queued.no };
+  if (type < 0.1) return scheduleRecord(ledger, at, which, detail);
+  if (type < 0.13) return operatorRecord(at, dead?.no, which, detail);
   if (type < 0.3 || (queued === undefined && running === undefined)) return enqueue(ledger, at, seq, detail);
   if (type < 0.55 && queued !== undefined) {
     return {
@@ -75,6 +79,62 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, random: read
   return { type: requeue, at, job, attempt, dueAt: detail < 0.3 ? 0 : at + 100, failure, ...streamed };
 }
 
+/** Acts of an operator. */
+function operatorRecord(at: number, dead: number | undefined, which: number, detail: number): LedgerRecord {
+  const by = detail < 0.7 ? { by: 'ann' } : {};
+  if (dead !== undefined && which < 0.4)
+    return { type: 'redrive_edited', at, job: dead, payload: 'n'.repeat(Math.floor(detail * 50)), ...by };
+  if (which < 0.7)
+    return { type: 'worker_quiet', at, worker: `w${Math.floor(which * 9)}`, quiet: detail < 0.6, ...by };
+  return { type: 'audit', at, action: 'worker-stop', target: 'w', detail: detail < 0.5 ? '' : 'now', ...by };
+}
+
+/** Limits and modes of two queues, set and taken back. */
+function queueRecord(at: number, which: number, detail: number): LedgerRecord {
+  const queue = which < 0.7 ? 'g/one' : '*';
+  const by = detail < 0.3 ? {} : { by: 'ann' };
+  const modes = ['open', 'paused', 'draining'] as const;
+  if (which < 0.4)
+    return { type: 'queue_mode', at, queue, mode: modes[Math.floor(detail * 3)] ?? 'open', ...by };
+  const rate = { jobs: 1 + Math.floor(detail * 9), perMs: 100 };
+  const limits =
+    detail < 0.3 ? {} : { runningMax: 1 + Math.floor(detail * 5), ...(detail < 0.6 ? {} : { rate }) };
+  return { type: 'queue_limits', at, queue, limits, ...by };
+}
+
+/** Schedules of two names: set, paused, run, skipped, held, replaced, dropped. */
+function scheduleRecord(ledger: Ledger, at: number, which: number, detail: number): LedgerRecord {
+  const name = which < 0.5 ? 'hourly' : 'née';
+  const schedule = ledger.schedules.get(name);
+  const by = detail < 0.5 ? { by: 'ann' } : {};
+  if (schedule === undefined || detail < 0.15) {
+    const rule = { everyMs: 1_000, overlap: 'queue', catchUpMax: Math.floor(which * 3) } as const;
+    const cron = {
+      cron: '0 9 * * *',
+      zone: 'Europe/Berlin',
+      jitterMs: 5,
+      overlap: 'skip',
+      catchUpMax: 1,
+    } as const;
+    const fields = { client: 'ann', policy: 1, payload: 'p'.repeat(Math.floor(detail * 600)) };
+    const times = { wallAt: at + 7, nextAt: at + 1_000.5 };
+    return { type: 'schedule_set', at, name, ...fields, rule: which < 0.3 ? cron : rule, ...times };
+  }
+  if (detail < 0.25) return { type: 'schedule_drop', at, name, ...by };
+  if (detail < 0.35) return { type: 'schedule_pause', at, name, paused: which < 0.5, nextAt: at + 9, ...by };
+  const last = ledger.jobs.get(schedule.lastJob);
+  const isLive = last !== undefined && last.end === undefined;
+  const fire = { slotAt: schedule.nextAt, nextAt: at + 2_000, wallAt: at + 3, held: schedule.held };
+  if (detail < 0.45)
+    return { type: 'schedule_fire', at, name, ...fire, held: fire.held + 1, replaced: 0, jobs: [] };
+  if (detail < 0.55) return { type: 'schedule_fire', at, name, ...fire, replaced: 0, jobs: [] };
+  const jobs = [
+    { job: ledger.nextJob, policy: 1, dueAt: 0, key: detail < 0.7 ? `run ${at}` : '', payload: '1' },
+  ];
+  const replaced = isLive && detail < 0.8 ? schedule.lastJob : 0;
+  return { type: 'schedule_fire', at, name, ...fire, replaced, jobs, ...by };
+}
+
 /** Items of two feeders, some of them repeated or ahead; ends and drops. */
 function feedRecord(ledger: Ledger, at: number, job: number, detail: number): LedgerRecord {
   const feed = ledger.feeds.get(job);
@@ -102,6 +162,8 @@ function enqueue(ledger: Ledger, at: number, seq: number, detail: number): Ledge
     dueAt: detail < 0.1 ? at + 50 : 0,
     payload,
     ...(detail > 0.2 && detail < 0.7 ? {} : { trace: traceOf(job, detail) }),
+    ...(detail > 0.35 && detail < 0.8 ? {} : { orderKey: `order ${Math.floor(detail * 30)} é` }),
+    ...(detail > 0.15 && detail < 0.75 ? {} : { tags: ['eu', `né${Math.floor(detail * 4)}`] }),
   };
   const low = Math.max(0, seq - 1 - Math.floor(detail * 5));
   if (detail < 0.9) {

@@ -95,6 +95,20 @@ function suiteOf(name: string, place: FeedPlace): void {
     assert.is(await codeOf(again.feed('late')), 'FAILED_PRECONDITION ERR_FEED_ENDED');
   });
 
+  feeding('several jobs are fed at once in one worker, each with its own items', async () => {
+    await using world = await place([echoing]);
+    const submits = Array.from({ length: 3 }, () => world.client.submit(echo, '', { streaming: true }));
+    const jobs = await Promise.all(submits);
+    await Promise.all(jobs.map((job) => job.ready));
+    const itemsOf = (job: number): string[] => Array.from({ length: 20 }, (_, i) => `${job}/${i}`);
+    const feed = async (job: (typeof jobs)[number], at: number): Promise<void> => {
+      for (const item of itemsOf(at)) await job.feed(item);
+      await job.endFeed();
+    };
+    await Promise.all(jobs.map(feed));
+    for (const [at, job] of jobs.entries()) assert.equal(await job.result(), itemsOf(at));
+  });
+
   feeding('a new attempt gets every item again, from the first on, and then the new ones', async () => {
     const seen: unknown[][] = [];
     await using world = await place([

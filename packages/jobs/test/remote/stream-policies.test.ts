@@ -1,7 +1,9 @@
-import { defineJob, handle, type StreamRefusedError } from '@troupe/jobs';
+import { defineJob, fileSpill, handle, type OpenJournal, type StreamRefusedError } from '@troupe/jobs';
+import { memoryJournal } from '@troupe/jobs/testing';
+import { nodeStorage } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { connectClient, startLeader, startWorker } from '../checked-processes.js';
+import { connectClient, embedded, startLeader, startWorker } from '../checked-processes.js';
 import { aNumber, anything, aString, schema } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 import { all, errorOf, fatal, inOneProcess, overTcp, type Place } from './stream-world.js';
@@ -14,6 +16,17 @@ const base = { input: aNumber, output: anything, chunk: aString, collect: false 
 const bulk = defineJob('text.bulk', base);
 const words = defineJob('text.words', { input: aString, output: aString, chunk: aString, retry });
 const raw = defineJob('bytes.raw', { input: bytes, output: bytes, chunk: bytes, retry });
+const dropping = defineJob('text.dropping', {
+  ...base,
+  stream: { whenUnread: 'drop-with-gap', bufferBytes: MIB / 8 },
+});
+const short = defineJob('text.short', {
+  input: aNumber,
+  output: aString,
+  chunk: aString,
+  retry,
+  limits: { outputBytes: 2_500 },
+});
 const limited = defineJob('text.limited', { ...base, limits: { silenceMs: 150, runMs: 900 } });
 
 async function* yielding(count: number): AsyncGenerator<string, undefined, void> {
@@ -61,6 +74,29 @@ function suiteOf(name: string, place: Place): void {
     const data = items.filter(({ kind }) => kind === 'data');
     assert.is((gap?.kind === 'gap' && gap.to) || 0, 2_000 - data.length);
     assert.ok(data.length > 50 && data.length < 200, `${data.length} chunks are left`);
+  });
+
+  policies('the policy of a definition holds unless a submit names another', async () => {
+    await using world = await place([handle(dropping, yielding)]);
+    const dropped = await world.client.submit(dropping, 1_000, { streaming: true });
+    await dropped.result();
+    assert.is((await all(dropped.items()))[0]?.kind, 'gap');
+    const stream = { whenUnread: 'wait' } as const;
+    const kept = await world.client.submit(dropping, 1_000, { streaming: true, stream, runAfterMs: 50 });
+    assert.is((await all(kept.stream())).length, 1_000);
+  });
+
+  policies('a collected output above its bound is a final failure, and its chunks are read', async () => {
+    await using world = await place([handle(short, yielding)]);
+    assert.is(await world.client.run(short, 2), KIB + KIB);
+    const job = await world.client.submit(short, 3, { streaming: true });
+    const items = await all(job.items());
+    assert.equal(
+      items.map((item) => (item.kind === 'end' ? item.outcome : item.kind)),
+      ['data', 'data', 'data', 'dead'],
+    );
+    assert.is((await errorOf(job.result())).code, 'ERR_JOB_FAILED');
+    assert.is((await job.inspect()).attempt, 1);
   });
 
   policies('fail: without any reader the job fails; with one it waits', async () => {
@@ -242,5 +278,24 @@ restarts('a durable stream has no gap after a restart of the leader, for late re
     );
   await leader.close();
 });
+
+restarts(
+  'a leader with a journal alone refuses a durable stream; with a spill beside it, it has one',
+  async () => {
+    await using folder = await tempFolder();
+    const journal = (): OpenJournal => memoryJournal({ entries: [] }, setImmediate);
+    const durable = { streaming: true, stream: { durable: true } } as const;
+    const handlers = [handle(bulk, yielding)];
+    await using without = await embedded({ journal: journal() });
+    without.worker({ handlers });
+    assert.is((await errorOf(without.client().submit(bulk, 10, durable))).code, 'ERR_EXEC_UNSUPPORTED');
+    const kept = await without.client().submit(bulk, 10, { streaming: true });
+    assert.is((await all(kept.stream())).length, 10);
+    await using beside = await embedded({ journal: journal(), spill: fileSpill(nodeStorage(folder.path)) });
+    beside.worker({ handlers });
+    const job = await beside.client().submit(bulk, 10, durable);
+    assert.is((await all(job.stream())).length, 10);
+  },
+);
 
 restarts.run();

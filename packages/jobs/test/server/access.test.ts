@@ -84,6 +84,7 @@ access('a job is fed by its own identity, and by one with the rule; another is f
   const job = await ann.submit(Fed, '', { streaming: true });
   assert.is(await codeOf(eve.open(Fed, job.id).feed('no')), 'ERR_FORBIDDEN');
   assert.is(await codeOf(eve.open(Fed, job.id).ready), 'ERR_FORBIDDEN');
+  assert.is(await codeOf(eve.open(Fed, job.id).items().next()), 'ERR_JOB_UNKNOWN');
   await job.feed('a');
   await annToo.open(Fed, job.id).feed('b');
   await feeder.open(Fed, job.id).feed('c', { final: true });
@@ -132,6 +133,27 @@ access('counts and workers are shown to identities with an observe rule', async 
   assert.is(await codeOf(ann.overview()), 'ERR_FORBIDDEN');
   assert.is((await ops.overview()).counts.queued, 0);
 });
+
+access(
+  'the actors of a leader are shown to identities with an admin rule, with recent messages and log',
+  async () => {
+    await using folder = await tempFolder();
+    await using leader = await guarded(folder.path);
+    const { address } = leader;
+    await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
+    await using ops = await connectClient({ address, auth: authOf('k-ops', 'f') });
+    assert.is(await codeOf(ann.actors()), 'ERR_FORBIDDEN');
+    const { root, stats, recent, log, lsn } = await ops.actors();
+    assert.equal(
+      root.children.map(({ path }) => path),
+      ['/leader', '/listener'],
+    );
+    assert.ok(stats.actors > 4 && stats.handled > 0);
+    assert.match(recent.join('\n'), /→ \/leader\.requestActors/);
+    assert.ok(lsn > 0);
+    assert.is(log.failedSnapshots, 0);
+  },
+);
 
 access('a worker gets work by its rules only; dead letters need an admin rule', async () => {
   await using folder = await tempFolder();

@@ -3,12 +3,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { defineJob, type LeaderServer } from '@troupe/jobs';
+import { defineJob, handle, type LeaderServer } from '@troupe/jobs';
 import { IdentityStore } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { connectClient, startLeader } from '../checked-processes.js';
-import { anything } from '../plain-schema.js';
+import { connectClient, startLeader, startWorker } from '../checked-processes.js';
+import { aNumber, anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 
 const full = suite('full dialect in another language');
@@ -101,6 +101,46 @@ if (hasPython) {
     const job = await client.submit(Sleep, 1);
     assert.is(await job.result({ withinMs: 10_000 }), 'slept');
     assert.is((await job.inspect()).attempt, 1);
+  });
+
+  full('a python client reads a stream and feeds one', async () => {
+    await using folder = await tempFolder();
+    await using leader = await open(folder.path);
+    const auth = { kind: 'hmac', keyId: 'k', key: KEY } as const;
+    const Count = defineJob('ts.count', { input: aNumber, output: anything, chunk: anything });
+    const Echo = defineJob('ts.echo', { input: anything, output: anything, chunk: anything, feed: anything });
+    await using _worker = await startWorker({
+      address: leader.address,
+      auth,
+      name: 'ts',
+      handlers: [
+        handle(Count, async function* (to, { attempt }) {
+          for (let i = 0; i < to; i += 1) {
+            // The chunks of this attempt are void.
+            if (attempt === 1 && i === 2) throw new Error('the first attempt fails');
+            yield { i };
+          }
+          return 'counted';
+        }),
+        handle(Echo, async function* (_input, { feed }) {
+          for await (const item of feed) yield item;
+          return 'echoed';
+        }),
+      ],
+    });
+    const counted = await run(leader, ['stream', 'ts.count', '3']);
+    assert.match(counted, "2.0 {'i': 0}\n2.1 {'i': 1}\n2.2 {'i': 2}\n1 done counted\n");
+    assert.is(
+      await run(leader, ['feed', 'ts.echo', '0', '"a"', '{"b": 1}']),
+      "1.0 a\n1.1 {'b': 1}\n2 done echoed\n",
+    );
+    // A worker of an earlier version, as the one in python is, gets no job that streams.
+    await using _older = start('full-worker.py', leader, []);
+    await using client = await connectClient({ address: leader.address, auth });
+    const Upper = defineJob('py.upper', { input: anything, output: anything, chunk: anything });
+    const streamed = await client.submit(Upper, 'ann', { streaming: 'response' });
+    assert.is(await run(leader, ['run', 'py.upper', '"bob"']), '4 done BOB\n');
+    assert.is((await streamed.inspect()).state, 'queued');
   });
 
   full('a trace context goes from a python client to a python worker', async () => {

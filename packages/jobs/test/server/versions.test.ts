@@ -108,7 +108,7 @@ versions('an unknown call and an unreadable one are answered, and the connection
   peer.emit((out, emit) => encodeClientHello(hello, out, emit));
   const welcome = await peer.next();
   assert.is(welcome.kind === 'welcome' && welcome.protocol, 1);
-  const texts = ['{"kind":"explain","job":1}', '{"kind":"list","state":"asleep"}', 'no JSON', '[]'];
+  const texts = ['{"kind":"later-call","job":1}', '{"kind":"list","state":"asleep"}', 'no JSON', '[]'];
   for (const [index, text] of texts.entries()) {
     peer.emit((out, emit) => {
       out.int(index);
@@ -133,7 +133,7 @@ versions('an unknown field of a definition refuses the jobs of that definition a
   await peer.next();
   peer.emit((out, emit) => {
     out.int(1);
-    out.text(JSON.stringify({ ...Echo.policy, priority: 5 }));
+    out.text(JSON.stringify({ ...Echo.policy, later: 5 }));
     emit(JobFrameType.Define, out);
   });
   peer.emit((out, emit) => encodeClient({ kind: 'define', ref: 2, policy: Echo.policy }, out, emit));

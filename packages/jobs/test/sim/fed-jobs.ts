@@ -59,6 +59,12 @@ export class FedJobs {
     [JobHandle<FedJobs['job']>, SimulatedMachine, incarnation: number][]
   >();
   private texts = 0;
+  /** The latest word of each client on each feed; lost: its session has ended since. */
+  private readonly touches = new Map<string, { client: string; at: number; isLost: boolean }>();
+  /** A client that is refused closes the feed until its next item. */
+  private readonly refusedJobs = new Set<number>();
+  /** Feeds that a client did not have open for their grace. */
+  private readonly lapsed = new Set<string>();
 
   constructor(setup: FedJobsSetup) {
     this.setup = setup;
@@ -134,6 +140,7 @@ export class FedJobs {
     const { name, incarnation } = client;
     const feeder = `${name}.${incarnation}`;
     this.feeders.set(job, feeder);
+    this.touched(feeder, job);
     const count = Math.floor(this.random() * 10) + (this.isLong ? 4 : 0);
     const isBurst = this.random() < 0.3;
     if (other !== undefined && this.random() < 0.4) this.feedToo(handle.id, job, feeder, other);
@@ -154,6 +161,8 @@ export class FedJobs {
     feeder: string,
     [machine, client]: readonly [SimulatedMachine, Client],
   ): void {
+    // Without a session it knows no ids yet.
+    if (client.idOf(1).startsWith('-')) return;
     const second = client.open(this.job, id);
     this.seconds.set(feeder, [...(this.seconds.get(feeder) ?? []), [second, machine, machine.incarnation]]);
     const own = `${feeder} and ${machine.name}.${machine.incarnation}`;
@@ -171,6 +180,34 @@ export class FedJobs {
     this.seconds.delete(feeder);
   }
 
+  /** A new session of a client: the feeds that it had open are open again when it says so. */
+  sessionOpened(client: string): void {
+    for (const touch of this.touches.values()) if (touch.client === client) touch.isLost = true;
+  }
+
+  /** A client has opened the feed of a job, or fed it. */
+  touched(client: string, job: number): void {
+    const { now } = this.setup.simulation;
+    const last = this.touches.get(`${client} ${job}`);
+    if (last?.isLost === true && now - last.at >= GRACE_MS) this.lapsed.add(`${client} ${job}`);
+    this.touches.set(`${client} ${job}`, { client, at: now, isLost: false });
+  }
+
+  /** Whether its client may have been without the feed for its grace: crashed, cut off, refused, or redriven. */
+  private isUnopened(job: number, feeder: string): boolean {
+    const { records, simulation } = this.setup;
+    const touch = this.touches.get(`${feeder} ${job}`);
+    const isLost = touch?.isLost === true && simulation.now - touch.at >= GRACE_MS;
+    const isRedriven = (records.jobs.get(job)?.redrives ?? 0) > 0;
+    return (
+      isLost ||
+      isRedriven ||
+      this.refusedJobs.has(job) ||
+      this.crashed.has(feeder) ||
+      this.lapsed.has(`${feeder} ${job}`)
+    );
+  }
+
   *check(): Generator<string> {
     for (const item of this.items) yield* this.checkItem(item);
     yield* this.checkOrder();
@@ -178,7 +215,7 @@ export class FedJobs {
     for (const [job, { items, end }] of this.setup.records.feeds) {
       if (new Set(items).size !== items.length) yield `job ${job}: an item of its feed is recorded twice`;
       const feeder = this.feeders.get(job);
-      if (end === 'abandoned' && feeder !== undefined && !this.crashed.has(feeder))
+      if (end === 'abandoned' && feeder !== undefined && !this.isUnopened(job, feeder))
         yield `job ${job}: its feed is abandoned, and ${feeder} has it open`;
     }
   }
@@ -261,6 +298,7 @@ export class FedJobs {
 
   private refused(job: number, error: unknown): void {
     const code = codeOf(error);
+    if ((error as { readonly retryable?: boolean }).retryable === true) this.refusedJobs.add(job);
     const model = this.setup.records.jobs.get(job);
     const isOver = model === undefined || (model.state !== 'queued' && model.state !== 'running');
     const isJustified =

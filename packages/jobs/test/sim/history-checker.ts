@@ -1,5 +1,5 @@
 import type { Ledger } from '#src/ledger/ledger.js';
-import type { JobModel, ModelState, RecordModel } from './record-model.js';
+import { EXPIRED, type JobModel, type ModelState, type RecordModel } from './record-model.js';
 
 /** One submit as its client saw it. `unknown`: the client crashed before an answer came. */
 export interface SubmitOp {
@@ -272,11 +272,20 @@ function* checkCancelReasons(history: ObservedHistory, records: RecordModel): Ge
   for (const { jobs, cancelReasons } of history.submits)
     for (const no of jobs) given.set(no, [...(given.get(no) ?? []), ...cancelReasons]);
   for (const { no, state, cancelReason } of records.jobs.values())
-    if (state === 'cancelled' && given.get(no)?.includes(cancelReason) !== true)
+    if (
+      state === 'cancelled' &&
+      cancelReason !== EXPIRED &&
+      !isReplaced(cancelReason) &&
+      given.get(no)?.includes(cancelReason) !== true
+    )
       yield `job ${no} was cancelled with the reason '${cancelReason}', which no client gave`;
   for (const { job, detail } of history.cancelled)
-    if (given.get(job)?.includes(detail) !== true)
+    if (!isReplaced(detail) && given.get(job)?.includes(detail) !== true)
       yield `the handler of job ${job} got the reason '${detail}', which no client gave`;
+}
+
+function isReplaced(reason: string): boolean {
+  return reason.startsWith('replaced by the next run of schedule ');
 }
 
 /** No attempt runs twice, or without a record, or on a worker of another group. */
@@ -331,7 +340,7 @@ function* checkDuplicates(history: ObservedHistory, records: RecordModel, ledger
   for (const model of records.jobs.values())
     if (refused.has(model.payload) && !records.isInWindow(model, { at: ledger.now })) excused += 1;
   const requested = history.submits.reduce((sum, op) => sum + mostJobs(op), 0);
-  if (ledger.accepted > requested + excused)
+  if (ledger.accepted > requested + excused + records.schedules.jobs)
     yield `${ledger.accepted} jobs were accepted, ${requested} were requested`;
 }
 

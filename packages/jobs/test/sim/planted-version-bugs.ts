@@ -11,7 +11,15 @@ import { type PlantedBug, swap } from './planted-bugs.js';
 export const plantedVersionBugs: readonly PlantedBug[] = [
   {
     name: 'assigns a job that streams to a worker without streams',
-    plant: () => swap(WorkerSession, 'canBegin', () => () => true),
+    plant: () =>
+      swap(
+        WorkerSession,
+        'servesJob',
+        (original) =>
+          function servesJob(this: WorkerSession, { exec, group }: { exec: string; group: string }) {
+            return original.call(this, { exec, group });
+          },
+      ),
   },
   {
     name: 'reads streams of a leader without streams',

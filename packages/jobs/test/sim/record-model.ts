@@ -11,12 +11,18 @@ import type {
   FeedRecord,
   LedgerRecord,
   RequeueRecord,
+  ScheduleFireRecord,
   Submission,
 } from '#src/ledger/ledger-record.js';
+import { OrderModel } from './order-model.js';
 import { withoutRequired } from './other-versions.js';
+import { ScheduleModel } from './schedule-model.js';
 
 type JobRecord = AssignRecord | AckRecord | CancelRecord | DeadRecord | RequeueRecord;
 export type ModelState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled' | 'purged';
+
+/** The reason of a job that did not begin in time. */
+export const EXPIRED = 'expired';
 
 /** One job, by its records. */
 export interface JobModel {
@@ -26,6 +32,12 @@ export interface JobModel {
   readonly key: string;
   readonly payload: string;
   readonly at: number;
+  readonly orderKey: string;
+  readonly isDelayed: boolean;
+  /** When it may begin, in record time. */
+  since: number;
+  /** It waits since a redrive. */
+  isRedriven: boolean;
   state: ModelState;
   attempt: number;
   failures: number;
@@ -63,7 +75,12 @@ export class RecordModel {
   readonly jobs = new Map<number, JobModel>();
   readonly feeds = new Map<number, FeedModel>();
   readonly problems: string[] = [];
+  readonly schedules = new ScheduleModel(
+    (job) => ['queued', 'running'].includes(this.jobs.get(job)?.state ?? ''),
+    (text) => this.problems.push(text),
+  );
   private readonly rules: RecordRules;
+  private readonly order: OrderModel;
   private readonly now: () => number;
   private readonly policies = new Map<number, JobPolicy>();
   private readonly clients = new Map<number, string>();
@@ -78,6 +95,7 @@ export class RecordModel {
   constructor(rules: RecordRules, now: () => number) {
     this.rules = rules;
     this.now = now;
+    this.order = new OrderModel(this.jobs, now, (text) => void this.problems.push(text));
   }
 
   /** Sees a record when a leader learns that it is durable, or when the next leader reads it. */
@@ -187,9 +205,10 @@ export class RecordModel {
         this.clients.set(record.producer, record.client);
         return;
       case 'enqueue':
-        return this.enqueued(record, record.producer, record.at);
+        return this.enqueued(record, this.clients.get(record.producer), record.at);
       case 'enqueue_all':
-        for (const submission of record.jobs) this.enqueued(submission, record.producer, record.at);
+        for (const submission of record.jobs)
+          this.enqueued(submission, this.clients.get(record.producer), record.at);
         return;
       case 'assign':
       case 'ack':
@@ -219,6 +238,30 @@ export class RecordModel {
       case 'feed_drop':
         this.feedOf(record.job).isDropped = true;
         return;
+      case 'expire': {
+        const job = this.jobs.get(record.job);
+        if (job?.state !== 'queued') this.problems.push(`job ${record.job} expires while ${job?.state}`);
+        else {
+          this.order.expired(job, record);
+          job.cancelReason = EXPIRED;
+          this.ended(job, 'cancelled', record.at);
+        }
+        return;
+      }
+      case 'queue_limits':
+      case 'queue_mode':
+        return this.order.changed(record);
+      case 'schedule_set':
+      case 'schedule_drop':
+      case 'schedule_pause':
+        this.schedules.take(record);
+        return;
+      case 'schedule_fire':
+        return this.fired(record);
+      case 'redrive_edited':
+        return this.redrivenOrPurged(this.jobs.get(record.job), 'redrive', record.at);
+      case 'worker_quiet':
+      case 'audit':
       case 'genesis':
       case 'policy_drop':
       case 'producer_drop':
@@ -231,6 +274,16 @@ export class RecordModel {
       default:
         return record satisfies never;
     }
+  }
+
+  private fired(record: ScheduleFireRecord): void {
+    const client = this.schedules.take(record);
+    const replaced = this.jobs.get(record.replaced);
+    if (replaced !== undefined) {
+      replaced.cancelReason = `replaced by the next run of schedule ${record.name}`;
+      this.ended(replaced, 'cancelled', record.at);
+    }
+    for (const submission of record.jobs) this.enqueued(submission, client, record.at);
   }
 
   /** Each number of a feeder counts once; nothing counts behind the end of the feed or of the job. */
@@ -263,6 +316,8 @@ export class RecordModel {
   private applyTo(job: JobModel, record: JobRecord): void {
     switch (record.type) {
       case 'assign':
+        this.order.assigned(job, record);
+        job.isRedriven = false;
         job.attempt = record.attempt;
         return this.assigned(job);
       case 'ack':
@@ -275,14 +330,14 @@ export class RecordModel {
         return this.ended(job, 'dead', record.at);
       default:
         this.requeued(job, record.type);
+        job.since = Math.max(job.since, record.dueAt);
         return this.ended(job, 'queued', 0);
     }
   }
 
   /** A key belongs to one job; to another only if the first has no result, or the window is over. */
-  private enqueued(from: Submission, producer: number, at: number): void {
+  private enqueued(from: Submission, client: string | undefined, at: number): void {
     const policy = this.policies.get(from.policy);
-    const client = this.clients.get(producer);
     if (policy === undefined || client === undefined) {
       this.problems.push(`job ${from.job} was recorded before its policy or its client`);
       return;
@@ -294,6 +349,10 @@ export class RecordModel {
       key: from.key,
       payload: payloadText(from.payload),
       at,
+      orderKey: from.orderKey ?? '',
+      isDelayed: from.dueAt > 0,
+      since: Math.max(at, from.dueAt),
+      isRedriven: false,
       state: 'queued',
       attempt: 0,
       failures: 0,
@@ -380,6 +439,8 @@ export class RecordModel {
     job.failures = 0;
     job.crashes = 0;
     job.redrives += 1;
+    job.isRedriven = true;
+    job.since = Math.max(job.since, at);
   }
 }
 

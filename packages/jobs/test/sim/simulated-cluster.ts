@@ -26,13 +26,16 @@ import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
 import { CarriedTraces } from './carried-traces.js';
+import { DrawnOrder } from './drawn-order.js';
 import { FedJobs } from './fed-jobs.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
 import { LeaderDisk, type MakeStorage } from './leader-disk.js';
 import { MessageObserver } from './message-observer.js';
+import { LABEL } from './order-model.js';
 import { foldOf, isRaised, type LeaderVersion, OtherVersions } from './other-versions.js';
 import { type PeerVersion, PeerVersions } from './peer-versions.js';
 import { RecordModel } from './record-model.js';
+import { ScheduledJobs } from './scheduled-jobs.js';
 import { type LeaderProbe, SimulatedLeaders } from './simulated-leaders.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedMachine, Simulation } from './simulation.js';
@@ -159,6 +162,8 @@ export interface LeaderFaults {
   readonly ignoresFatal?: boolean;
   /** Most jobs are those whose chunks are read. */
   readonly isOfStreams?: boolean;
+  /** Jobs have priorities and order keys; with `limits` operators change queues, too. */
+  readonly order?: 'lines' | 'limits';
 }
 
 /** A leader and at times a second one, three workers, two clients, their network and the leader's disk, under one seed. */
@@ -180,12 +185,14 @@ export class SimulatedCluster {
   /** Clients that know streams, at a leader that does. */
   private readonly readers = new Map<SimulatedMachine, Client>();
   private readonly fedJobs: FedJobs;
+  private readonly scheduled: ScheduledJobs;
   /** Clients of a version that knows feeds. */
   private readonly feedingClients = new Map<SimulatedMachine, Client>();
   private readonly versions: OtherVersions;
   private readonly peerVersions: PeerVersions;
   private readonly traces: CarriedTraces;
   private readonly streamed: ReturnType<typeof streamedJob>;
+  private readonly order: DrawnOrder;
   /** Calls of operators without an answer, by their client's machine. */
   private readonly calls = new Map<object, SimulatedMachine>();
   private snapshots = 0;
@@ -230,12 +237,18 @@ export class SimulatedCluster {
         this.history.ran(job, { attempt, worker, group: 'main', at: this.simulation.now }),
     });
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
+    this.scheduled = new ScheduledJobs({
+      simulation: this.simulation,
+      records: this.records,
+      job: this.jobs.main.slow,
+    });
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
     this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
     // Two leaders at once are of one version.
     const isMixed = this.faultPlan.secondLeaders === 0;
     this.versions = new OtherVersions(this.simulation.stream('versions'), { isMixed });
     this.streamed = streamedJob(keep);
+    this.order = new DrawnOrder(this.simulation.stream('order'), leaderFaults.order);
     this.peerVersions = new PeerVersions(this.simulation.stream('peer versions'), (text) =>
       this.simulation.problem(text),
     );
@@ -243,10 +256,17 @@ export class SimulatedCluster {
     const { cutMessage: cut, cutAnswer } = this.faultPlan;
     const faults = { cut, cutAnswer, delayMs: 1 + this.random() * 10 };
     this.network = new SimulatedNetwork(this.simulation, faults, this.peerVersions, {
-      received: (message, connection) =>
-        observer.received(message as ClientMessage | WorkerMessage, connection),
-      sent: (message, connection, leader) =>
-        observer.sent(message as ToWorker | ToClient, connection, this.leaders.observed(leader)),
+      received: (received, connection) => {
+        const message = received as ClientMessage | WorkerMessage;
+        observer.received(message, connection);
+        if (message.kind === 'open_feed' || message.kind === 'feed')
+          this.fedJobs.touched(connection.name, message.job);
+      },
+      sent: (sent, connection, leader) => {
+        const message = sent as ToWorker | ToClient;
+        observer.sent(message, connection, this.leaders.observed(leader));
+        if (message.kind === 'welcome') this.fedJobs.sessionOpened(connection.name);
+      },
     });
     this.leaders = new SimulatedLeaders(this.simulation, {
       disk: this.disk,
@@ -279,9 +299,15 @@ export class SimulatedCluster {
     this.watchMemory();
     await this.simulation.run(FAULTS_MS);
     this.heal();
+    this.openQueues();
+    this.scheduled.pauseAll(this.clients);
     this.readAfterFaults();
     const isSettled = (): boolean =>
-      this.open.size === 0 && this.calls.size === 0 && this.readings.isSettled && this.fedJobs.isSettled;
+      this.open.size === 0 &&
+      this.calls.size === 0 &&
+      this.readings.isSettled &&
+      this.fedJobs.isSettled &&
+      this.scheduled.isSettled;
     await this.simulation.run(FAULTS_MS + HEAL_MS, isSettled);
     await this.check();
     return {
@@ -314,6 +340,20 @@ export class SimulatedCluster {
     this.readings.heal([machine, client]);
   }
 
+  /** An operator takes back all limits and modes. */
+  private openQueues(): void {
+    const machine = this.simulation.machine('operator');
+    this.startClient(machine, machine.name, this.peerVersions.own);
+    const client = this.clients.get(machine) as Client; // it was started
+    this.clients.delete(machine);
+    const heal = (): void => {
+      // A change of before must not come behind.
+      if (this.calls.size === 0) void this.called(machine, () => this.order.heal(client));
+      else this.simulation.at(this.simulation.now + 50, undefined, heal);
+    };
+    heal();
+  }
+
   private watchMemory(): void {
     this.readings.checkMemory(this.leaders.current?.streams.streams.values() ?? []);
     this.simulation.at(this.simulation.now + MEMORY_MS, undefined, () => this.watchMemory());
@@ -326,7 +366,8 @@ export class SimulatedCluster {
       const isOwn = identity === undefined || owner.startsWith(identity);
       if (outcome === 'unknown' && isOwn) jobs += payload.startsWith('all ') ? 3 : 1;
     }
-    return jobs;
+    // A job of a schedule is in the leader before its record is durable.
+    return jobs + this.records.schedules.schedules.size;
   }
 
   /** The identity of a machine, and its name as a leader knows it. */
@@ -419,6 +460,7 @@ export class SimulatedCluster {
     };
     const isSide = this.faultPlan.twoGroups && machine === this.workerMachines[WORKERS - 1];
     const jobs = isSide ? this.jobs.side : this.jobs.main;
+    const labels = machine === this.workerMachines[0] ? [LABEL] : [];
     const slots = 1 + Math.floor(this.random() * 4);
     const underWay = { handlers: 0, slots };
     const run = (kind: Kind) => (input: string, context: AttemptContext) =>
@@ -435,7 +477,14 @@ export class SimulatedCluster {
         host,
         leader: this.network.leaderFor(peer),
         load: { cpu: () => 0, lagMs: () => 0 },
-        settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
+        settings: {
+          slots,
+          bytesMax: 1_000,
+          cpuCap: 1,
+          withholdMsMax: 0,
+          patterns: ['job.assign.>'],
+          labels,
+        },
         handlers: {
           current: [
             ...(Object.keys(jobs) as Kind[]).map((kind) =>
@@ -502,6 +551,7 @@ export class SimulatedCluster {
       case 'slow':
         return this.sleep(machine, this.random() * 250, output);
       case 'flaky':
+        this.snoozeSometimes(context);
         if (this.random() < 0.5) throw new Error('fails at random');
         return output;
       case 'doomed':
@@ -521,6 +571,11 @@ export class SimulatedCluster {
       default:
         return kind satisfies never;
     }
+  }
+
+  private snoozeSometimes(context: AttemptContext): void {
+    const ms = this.order.snoozeMs();
+    if (ms !== undefined) context.snooze(ms);
   }
 
   private watchSignal(job: number, signal: AbortSignal): void {
@@ -578,6 +633,21 @@ export class SimulatedCluster {
         machine,
         () => void this.submitFed(spawned.client, machine, version),
       );
+    const changes = this.faulty ? this.order.changes : 0;
+    for (let i = 0; i < changes; i += 1) {
+      const at = this.simulation.now + (i + 0.5) * Math.max(0, (FAULTS_MS - this.simulation.now) / changes);
+      this.simulation.at(
+        at,
+        machine,
+        () => void this.called(machine, () => this.order.change(spawned.client)),
+      );
+    }
+    for (const ms of this.faulty ? this.scheduled.actionTimes(FAULTS_MS - this.simulation.now) : [])
+      this.simulation.at(
+        this.simulation.now + ms,
+        machine,
+        () => void this.scheduled.act(spawned.client, machine),
+      );
     const operatorActions = this.faulty ? this.faultPlan.operatorActions : 0;
     for (let i = 0; i < operatorActions; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
@@ -592,6 +662,7 @@ export class SimulatedCluster {
     for (const op of this.open) if (op.client === machine.name) this.open.delete(op);
     this.readings.clientCrashed(machine);
     this.fedJobs.clientCrashed(machine);
+    this.scheduled.clientCrashed(machine);
     for (const [call, of] of this.calls) if (of === machine) this.calls.delete(call);
     this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
   }
@@ -664,10 +735,10 @@ export class SimulatedCluster {
     const delayed = delayMs === 0 ? {} : { runAfterMs: delayMs };
     const cancelAfter = this.random() < 0.15 ? this.random() * 300 : 0;
     await this.track(op, async () => {
-      const options = { ...delayed, ...this.traces.draw(payload, version) };
+      const options = { ...delayed, ...this.traces.draw(payload, version), ...this.order.options(job) };
       const handle = await client.submit(job, payload, keyed ? { key, ...options } : options);
       this.history.accepted(op, [numberOf(handle)]);
-      if (cancelAfter > 0) this.cancelLater(op, handle, cancelAfter);
+      if (cancelAfter > 0) this.cancelLater(op, handle, machine, cancelAfter);
       if (version.features.includes('streams') && this.random() < 0.05) await this.readPlain(op, handle);
       if (this.random() < 0.3) this.inspectLater(op, handle, machine, this.random() * 600);
       await this.follow(op, handle);
@@ -767,9 +838,14 @@ export class SimulatedCluster {
     });
   }
 
-  private cancelLater(op: SubmitOp, handle: { cancel(reason: string): Promise<string> }, ms: number): void {
+  private cancelLater(
+    op: SubmitOp,
+    handle: { cancel(reason: string): Promise<string> },
+    machine: SimulatedMachine,
+    ms: number,
+  ): void {
     const reason = `reason ${this.submitted}`;
-    this.simulation.at(this.simulation.now + ms, undefined, () => {
+    this.simulation.at(this.simulation.now + ms, machine, () => {
       op.cancelReasons.push(reason);
       void handle.cancel(reason).then(
         (state) => {
@@ -785,11 +861,16 @@ export class SimulatedCluster {
     });
   }
 
-  private async operate(client: Client, machine: SimulatedMachine): Promise<void> {
+  private operate(client: Client, machine: SimulatedMachine): Promise<void> {
+    return this.called(machine, () => this.redriveOrPurge(client));
+  }
+
+  /** A call of an operator is open until its answer has come. */
+  private async called(machine: SimulatedMachine, run: () => Promise<void>): Promise<void> {
     const call = {};
     this.calls.set(call, machine);
     try {
-      await this.redriveOrPurge(client);
+      await run();
     } catch (error) {
       const isKnown = (['list', 'dead-attempts'] as const).every((kind) => this.peerVersions.hasCall(kind));
       if (isKnown || codeOf(error) !== 'ERR_CALL_UNSUPPORTED')
@@ -911,10 +992,17 @@ export class SimulatedCluster {
     };
     for (const problem of this.readings.check()) simulation.problem(problem);
     for (const problem of this.fedJobs.check()) simulation.problem(problem);
+    const leader = this.leaders.current;
+    for (const problem of leader === undefined ? [] : this.scheduled.check(leader))
+      simulation.problem(problem);
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);
     const replayed = await this.replayed();
-    if (this.versions.forgetsFields) for (const ledger of [live, replayed]) ledger.traces.clear();
+    if (this.versions.forgetsFields)
+      for (const { traces, audit } of [live, replayed]) {
+        traces.clear();
+        audit.clear();
+      }
     if (snapshotText(live) !== snapshotText(replayed))
       simulation.problem('the log replayed is not the live state');
   }
@@ -1021,7 +1109,9 @@ function codeOf(error: unknown): string {
 function isIdle(leader: LeaderProbe | undefined): boolean {
   if (leader === undefined || !leader.journalWriter.isIdle) return false;
   const { queued, running } = leader.ledger.counts;
-  return queued + running === 0;
+  // Handlers that run on after their attempt hold their slots.
+  const holdsSlots = [...leader.fleet.sessions.values()].some(({ reportedOverrun }) => reportedOverrun > 0);
+  return queued + running === 0 && !holdsSlots;
 }
 
 const walClock = {

@@ -5,6 +5,7 @@ import type { FaultyStorage } from '@troupe/wal/testing';
 import { LeaderActor } from '#src/leader/leader-actor.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import type { Ledger } from '#src/ledger/ledger.js';
+import { viewActors } from '#src/protocol/actors-view.js';
 import { fileSpill } from '#src/spill/file-spill.js';
 import type { LeaderDisk, LeaderStorage } from './leader-disk.js';
 import type { ObservedLeader } from './message-observer.js';
@@ -22,8 +23,11 @@ const NOT_YET = Number.POSITIVE_INFINITY;
 export interface LeaderProbe {
   readonly ledger: Ledger;
   readonly recordTime: number;
+  readonly clock: { wallNow(): number };
+  readonly diskLow: boolean;
   readonly journalWriter: { readonly isIdle: boolean };
   readonly streams: { readonly streams: ReadonlyMap<number, HeldStream> };
+  readonly fleet: { readonly sessions: ReadonlyMap<string, { readonly reportedOverrun: number }> };
 }
 
 /** One process of a leader. */
@@ -152,6 +156,7 @@ export class SimulatedLeaders {
         limits,
         openJournal: this.checkStart(process, open),
         openSpill: fileSpill(process.storage.storage),
+        viewActors: () => viewActors(machine.system),
         onFatal: (error) => ifUp(() => this.exited(process, error.message, isFenced(error))),
       },
     });

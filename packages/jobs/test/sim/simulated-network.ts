@@ -123,11 +123,11 @@ export class SimulatedNetwork {
     const hello = (
       kind: 'helloWorker' | 'helloClient',
       message: ClientHello | WorkerHello,
-      offer: (message: never) => void,
+      offer: (message: never, isCurrent: boolean) => void,
     ): void => {
       const connection = new Connection(peer);
       current = connection;
-      this.dial(connection, kind, message, offer);
+      this.dial(connection, kind, message, (one) => offer(one, current === connection));
     };
     const write = (kind: 'fromWorker' | 'fromClient', messages: readonly AtLeader[]): void => {
       const connection = current;
@@ -142,8 +142,9 @@ export class SimulatedNetwork {
           for (const one of versions.toWorker(version, message)) port.offer(one);
         }),
       helloClient: ({ hello: sent, port }) =>
-        hello('helloClient', versions.clientHello(version, sent), (message: ToClient) => {
-          finalAnswers.received(name, message);
+        hello('helloClient', versions.clientHello(version, sent), (message: ToClient, isCurrent) => {
+          // A late message of a connection that the client has given up is not its answer.
+          if (isCurrent) finalAnswers.received(name, message);
           for (const one of versions.toClient(version, message)) port.offer(one);
         }),
       fromWorker: ({ message }) => write('fromWorker', versions.fromWorker(version, message)),

@@ -104,6 +104,20 @@ const workerHello = {
 const heartbeatHello = { worker: 'w', incarnation: 'i1', token: 'h1' };
 const blocked = { blockedMs: 1_234 };
 
+const use = {
+  runner: 'llm',
+  size: 2,
+  granted: 7,
+  loading: 1,
+  idle: 0,
+  held: 1,
+  waiting: 3,
+  loads: 4,
+  loadFailures: 1,
+  recycled: 2,
+  runs: 300,
+};
+const runnersHello = { ...workerHello, runners: [{ ...use, execs: ['mail/mail.send'] }] };
 const streamingHello = { ...workerHello, streams: [{ job: 7, attempt: 2, first: 300, next: 400 }] };
 
 export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
@@ -129,6 +143,14 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
     hex: '0101036f6e650177026931010e6d61696c2f6d61696c2e73656e64010c6a6f622e61737369676e2e3e0404c0843d026831090107000702ac0290030702',
     message: streamingHello,
     encode: (out, emit) => encodeWorkerHello(streamingHello, out, emit),
+    read: (_type, from) => readWorkerHello(from),
+  },
+  {
+    name: 'WorkerHello with warm runners',
+    type: 65,
+    hex: '0101036f6e650177026931010e6d61696c2f6d61696c2e73656e64010c6a6f622e61737369676e2e3e0404c0843d02683123022101036c6c6d0a020701000103040102ac02010e6d61696c2f6d61696c2e73656e640702',
+    message: runnersHello,
+    encode: (out, emit) => encodeWorkerHello(runnersHello, out, emit),
     read: (_type, from) => readWorkerHello(from),
   },
   {
@@ -440,4 +462,30 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
       },
     ],
   }),
+  worker(
+    'Report with progress and warm runners',
+    3,
+    '04c0843d000000000000e03f03000034011101036c6c6d0a020701000103040102ac02021f012d0107000000000000e03f0770616765203132000302036f6e650374776f',
+    {
+      kind: 'report',
+      ends: [],
+      credit,
+      cpu: 0.5,
+      lagMs: 3,
+      runMs: 0,
+      overrun: 0,
+      progress: [
+        {
+          job: 45,
+          attempt: 1,
+          share: 0.5,
+          note: 'page 12',
+          waitsForRunner: '',
+          lines: ['one', 'two'],
+          dropped: 3,
+        },
+      ],
+      runners: [use],
+    },
+  ),
 ];

@@ -14,7 +14,7 @@ class SlotsRig {
   readonly load = { cpu: () => this.cpu, lagMs: () => 0 };
 }
 
-const settings = { slots: 4, bytesMax: 100, cpuCap: 0.75, withholdMsMax: 1_300, patterns: [] };
+const settings = { slots: 4, bytesMax: 100, cpuCap: 0.75, withholdMsMax: 1_300, patterns: [], labels: [] };
 
 function slotsIn({ time, load }: SlotsRig, onGrant = (): void => undefined) {
   const estimate = new RunTimeEstimate();

@@ -1,9 +1,9 @@
 // Hot path: once per traced submit.
 import { context, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
+import { contextOfTrace, type TraceContext, traceContextOfSpan } from '../telemetry/trace-context.js';
 import { truncateError } from '../truncate-error.js';
 import type { JobLabels } from './job-labels.js';
 import { jobSpanAttributes, jobSpanName } from './job-span-attributes.js';
-import { contextOfTrace, type TraceContext, traceContextOfSpan } from './trace-context.js';
 
 /** A submit or a run of a client of @troupe/jobs; structural, as the events of a leader. */
 export interface SubmitView {

@@ -5,6 +5,8 @@ import type { LeaderOverview, LeaderOverviewSource, RunnerUse } from './leader-o
 export class JobGauges {
   private readonly meter: Meter;
   private readonly queue: ObservableGauge;
+  private readonly depth: ObservableGauge;
+  private readonly oldest: ObservableGauge;
   private readonly delayed: ObservableGauge;
   private readonly credit: ObservableGauge;
   private readonly slots: ObservableGauge;
@@ -21,6 +23,7 @@ export class JobGauges {
   private readonly failedSnapshots: ObservableGauge;
   private readonly runnerInstances: ObservableGauge;
   private readonly runnerWaiting: ObservableGauge;
+  private readonly runnerJobs: ObservableGauge;
   private readonly tableUsed: ObservableGauge;
   private readonly tableMax: ObservableGauge;
 
@@ -29,6 +32,8 @@ export class JobGauges {
       meter.createObservableGauge(name, { unit, description });
     this.meter = meter;
     this.queue = gauge('troupe.jobs.queue.length', '{job}', 'Jobs by state.');
+    this.depth = gauge('troupe.jobs.exec.depth', '{job}', 'Jobs of a definition, by state.');
+    this.oldest = gauge('troupe.jobs.exec.oldest', 's', 'Wait of the oldest due job of a definition.');
     this.delayed = gauge('troupe.jobs.delayed', '{job}', 'Jobs that are not due yet.');
     this.credit = gauge('troupe.jobs.credit', '{job}', 'Jobs that workers can take now.');
     this.slots = gauge('troupe.jobs.slots', '{job}', 'Jobs that workers can run at once.');
@@ -69,6 +74,11 @@ export class JobGauges {
       '{attempt}',
       'Attempts that wait for a warm runner at their worker, by runner.',
     );
+    this.runnerJobs = gauge(
+      'troupe.jobs.runner.queued',
+      '{job}',
+      'Jobs that wait in the leader for a warm runner, by runner.',
+    );
     this.tableUsed = gauge('troupe.jobs.table.used', '1', 'Use of the bounded tables, by table.');
     this.tableMax = gauge('troupe.jobs.table.max', '1', 'Limits of the bounded tables, by table.');
   }
@@ -77,10 +87,10 @@ export class JobGauges {
   observeLeader(source: LeaderOverviewSource, labels: Attributes, snapshotAgeMs: () => number): () => void {
     const { queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge } = this;
     const { overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, tableUsed, tableMax } = this;
-    const { runnerInstances, runnerWaiting } = this;
+    const { runnerInstances, runnerWaiting, runnerJobs } = this;
     const all = [queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge];
     all.push(overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, tableUsed, tableMax);
-    all.push(runnerInstances, runnerWaiting);
+    all.push(runnerInstances, runnerWaiting, runnerJobs, this.depth, this.oldest);
     const callback = async (result: BatchObservableResult): Promise<void> => {
       result.observe(snapshotAge, snapshotAgeMs() / 1_000, labels);
       const overview = await source.overview().catch(() => undefined);
@@ -106,9 +116,10 @@ export class JobGauges {
 
   private observeRunners(
     result: BatchObservableResult,
-    { workers }: LeaderOverview,
+    { workers, runnerWaits = [] }: LeaderOverview,
     labels: Attributes,
   ): void {
+    const queued = new Map(runnerWaits.map(({ runner, jobs }) => [runner, jobs]));
     const uses = workers.flatMap(({ runners = [] }) => runners);
     for (const runner of new Set(uses.map((use) => use.runner))) {
       const own = uses.filter((use) => use.runner === runner);
@@ -123,6 +134,21 @@ export class JobGauges {
         sum(({ waiting }) => waiting),
         named,
       );
+      result.observe(this.runnerJobs, queued.get(runner) ?? 0, named);
+    }
+  }
+
+  /** A leader names the deepest ones, so the number of series is bounded. */
+  private observeDepths(
+    result: BatchObservableResult,
+    { execs = [] }: LeaderOverview,
+    labels: Attributes,
+  ): void {
+    for (const { exec, queued, running, oldestMs } of execs) {
+      const named = { ...labels, 'troupe.jobs.exec': exec };
+      result.observe(this.depth, queued, { ...named, 'troupe.jobs.state': 'queued' });
+      result.observe(this.depth, running, { ...named, 'troupe.jobs.state': 'running' });
+      result.observe(this.oldest, oldestMs / 1_000, named);
     }
   }
 
@@ -158,6 +184,7 @@ export class JobGauges {
     );
     this.observeLog(result, overview, labels);
     this.observeRunners(result, overview, labels);
+    this.observeDepths(result, overview, labels);
     for (const [table, { used, max }] of Object.entries(overview.tables ?? {})) {
       result.observe(this.tableUsed, used, { ...labels, 'troupe.jobs.table': table });
       result.observe(this.tableMax, max, { ...labels, 'troupe.jobs.table': table });

@@ -1,4 +1,4 @@
-import type { TraceContext } from './trace-context.js';
+import type { TraceContext } from '../telemetry/trace-context.js';
 
 /**
  * The events of a leader of @troupe/jobs, as far as they are counted here. The type is structural: this

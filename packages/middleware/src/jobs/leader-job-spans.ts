@@ -8,10 +8,10 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { contextOfTrace } from '../telemetry/trace-context.js';
 import type { JobLabels } from './job-labels.js';
 import { type JobOperation, jobSpanAttributes, jobSpanName } from './job-span-attributes.js';
 import type { JobEvent } from './leader-events.js';
-import { contextOfTrace } from './trace-context.js';
 
 /**
  * Spans of a leader, children of the submit's span in the client:

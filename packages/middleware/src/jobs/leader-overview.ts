@@ -16,6 +16,17 @@ export interface LeaderOverview {
         readonly failedSnapshots: number;
       }
     | undefined;
+  /** Jobs of the deepest queues. */
+  readonly execs?:
+    | readonly {
+        readonly exec: string;
+        readonly queued: number;
+        readonly running: number;
+        readonly oldestMs: number;
+      }[]
+    | undefined;
+  /** Jobs in the leader that wait for a warm runner. */
+  readonly runnerWaits?: readonly { readonly runner: string; readonly jobs: number }[] | undefined;
   readonly workers: readonly {
     readonly liveness: string;
     readonly running: number;

@@ -9,9 +9,9 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { remoteSpanContext, type TraceContext, traceContextOfSpan } from '../telemetry/trace-context.js';
 import type { JobLabels } from './job-labels.js';
 import { jobSpanAttributes, jobSpanName } from './job-span-attributes.js';
-import { remoteSpanContext, type TraceContext, traceContextOfSpan } from './trace-context.js';
 
 /** An attempt of a worker of @troupe/jobs; structural, as the events of a leader. */
 export interface AttemptView {

@@ -1,4 +1,4 @@
-import type { MessageView, Middleware, Verdict } from '@troupe/core';
+import type { CrossingView, MessageView, Middleware, Verdict } from '@troupe/core';
 import { checkOptions, name, number } from '@troupe/core/option-check';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 
@@ -24,6 +24,9 @@ export function deadline(options: DeadlineOptions = {}): Deadline {
   return Object.assign(middleware, {
     // The context of a message is its deadline.
     onSend: (send: { readonly now: number }): number => send.now + withinMs,
+    // Every thread has a clock of its own: the time that is left crosses.
+    packContext: (context: unknown, { now }: CrossingView): number => (context as number) - now,
+    unpackContext: (left: unknown, { now }: CrossingView): number => now + (left as number),
   });
 }
 

@@ -13,6 +13,7 @@ import {
 } from '@troupe/core';
 import { callback, checkOptions, flag, name, object, wholeNumber } from '@troupe/core/option-check';
 import { NoTelemetrySdkError } from '../errors.js';
+import { CrossingTraces } from './crossing-trace.js';
 import { findRegisteredSdk, type Warn } from './find-registered-sdk.js';
 import { MessageMetrics } from './message-metrics.js';
 import { MessageSpans } from './message-spans.js';
@@ -74,6 +75,7 @@ class TelemetryMiddleware {
   private readonly messages: MessageMetrics | undefined = undefined;
   private readonly system: SystemMetrics | undefined = undefined;
   private readonly clock = new WallClock();
+  private readonly crossings: CrossingTraces;
   private installedIn: string | undefined = undefined;
 
   constructor(
@@ -85,6 +87,7 @@ class TelemetryMiddleware {
   ) {
     this.name = name;
     this.labels = labels;
+    this.crossings = new CrossingTraces(this.clock, labels);
     if (tracers !== undefined)
       this.spans = new MessageSpans(tracers.getTracer(SCOPE), this.clock, labels, producerSpans);
     if (meters !== undefined) {
@@ -98,6 +101,8 @@ class TelemetryMiddleware {
     return {
       name: this.name,
       onSend: this.onSend,
+      packContext: this.crossings.pack,
+      unpackContext: this.crossings.unpack,
       beforeMessage: this.beforeMessage,
       afterMessage: this.afterMessage,
       wrapHost: this.wrapHost,

@@ -154,7 +154,7 @@ jobs('reasons of refusals, overrun handlers, tables and the figures of the log a
   assert.is(total(points.get('troupe.jobs.table.max'), { 'troupe.jobs.table': 'keys' }), 5);
 });
 
-jobs('instances of warm runners and attempts that wait for one are gauges by runner', async () => {
+jobs('instances of warm runners, attempts and jobs that wait for one are gauges by runner', async () => {
   const sdk = openInMemorySdk();
   const telemetry = jobTelemetry(providers(sdk));
   const worker = { liveness: 'alive', running: 1, credit: 0, slots: 4 };
@@ -166,6 +166,7 @@ jobs('instances of warm runners and attempts that wait for one are gauges by run
       delayed: 0,
       liveBytes: 0,
       keys: 0,
+      runnerWaits: [{ runner: 'llm', jobs: 7 }],
       workers: [{ ...worker, runners: [llm, ocr] }, { ...worker, runners: [llm] }, worker],
     }),
   });
@@ -175,6 +176,22 @@ jobs('instances of warm runners and attempts that wait for one are gauges by run
   assert.is(total(instances, { 'troupe.jobs.runner': 'ocr', 'troupe.jobs.stage': 'idle' }), 2);
   assert.is(total(points.get('troupe.jobs.runner.waiting'), { 'troupe.jobs.runner': 'llm' }), 8);
   assert.is(total(points.get('troupe.jobs.runner.waiting'), { 'troupe.jobs.runner': 'ocr' }), 0);
+  assert.is(total(points.get('troupe.jobs.runner.queued'), { 'troupe.jobs.runner': 'llm' }), 7);
+  assert.is(total(points.get('troupe.jobs.runner.queued'), { 'troupe.jobs.runner': 'ocr' }), 0);
+});
+
+jobs('depth and age of the deepest definitions are gauges by exec', async () => {
+  const sdk = openInMemorySdk();
+  const telemetry = jobTelemetry(providers(sdk));
+  await using leader = await open(telemetry);
+  const client = leader.app.client();
+  await client.submit(shout, 'x');
+  await client.submit(shout, 'y');
+  const points = await sdk.metrics();
+  const named = { 'troupe.jobs.exec': shout.exec };
+  assert.is(total(points.get('troupe.jobs.exec.depth'), { ...named, 'troupe.jobs.state': 'queued' }), 2);
+  assert.is(total(points.get('troupe.jobs.exec.depth'), { ...named, 'troupe.jobs.state': 'running' }), 0);
+  assert.ok(total(points.get('troupe.jobs.exec.oldest'), named) >= 0);
 });
 
 jobs('leases and credit are gauges, and a refused submit is counted', async () => {

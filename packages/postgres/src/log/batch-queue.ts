@@ -1,4 +1,5 @@
 import type { DurableReceiver } from '@troupe/jobs/journal';
+import type { TakenRows } from '../outbox/taken-rows.js';
 import { LENGTH_BYTES } from './batch-codec.js';
 
 /** Larger values cost the server more than a second statement does. */
@@ -14,6 +15,8 @@ export interface WriteBatch {
   readonly writes: readonly WaitingWrite[];
   readonly entries: readonly Uint8Array[];
   readonly firstLsn: number;
+  /** Rows of the outbox that become jobs by it. */
+  readonly rows: readonly number[];
 }
 
 /**
@@ -26,8 +29,11 @@ export class BatchQueue {
   /** The last position that is durable. */
   lsn: number;
 
-  constructor(lsn: number) {
+  private readonly rows: TakenRows;
+
+  constructor(lsn: number, rows: TakenRows) {
     this.lsn = lsn;
+    this.rows = rows;
   }
 
   get isIdle(): boolean {
@@ -54,7 +60,7 @@ export class BatchQueue {
     }
     const writes = this.waiting.splice(0, count);
     const entries = writes.flatMap((write) => write.entries);
-    this.atServer = { writes, entries, firstLsn: this.lsn + 1 };
+    this.atServer = { writes, entries, firstLsn: this.lsn + 1, rows: this.rows.in(entries) };
     return this.atServer;
   }
 

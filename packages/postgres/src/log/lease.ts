@@ -10,14 +10,21 @@ export interface LeaderName {
 }
 
 export interface LeaseView extends LeaderName {
-  readonly epoch: number;
+  /** A random number, also in `head` while its leader leads. */
+  readonly id: number;
   /** Milliseconds until its end by the clock of the database; 0 and less: it has ended. */
   readonly leftMs: number;
 }
 
+export interface LeaseRequest {
+  readonly name: LeaderName;
+  readonly leaseId: number;
+  readonly leaseMs: number;
+}
+
 export async function leaseOf(sql: Sql): Promise<LeaseView> {
   const [lease] = await sql<LeaseView[]>`
-    select epoch, leader, addresses,
+    select id, leader, addresses,
       case when ends_at = '-infinity' then 0
         else extract(epoch from ends_at - clock_timestamp())::float8 * 1000 end as "leftMs"
     from lease`;
@@ -30,8 +37,7 @@ export async function leaseOf(sql: Sql): Promise<LeaseView> {
  */
 export async function takeOver(
   sql: Sql,
-  name: LeaderName,
-  leaseMs: number,
+  { name, leaseId, leaseMs }: LeaseRequest,
   { onlyIfFree }: { readonly onlyIfFree: boolean },
 ): Promise<LogHead | undefined> {
   return sql.begin(async (tx) => {
@@ -39,29 +45,23 @@ export async function takeOver(
     const [lease] = await tx<{ isFree: boolean }[]>`
       select ends_at <= clock_timestamp() as "isFree" from lease for update`;
     if (onlyIfFree && lease?.isFree !== true) return undefined;
-    const [taken] = await tx<LogHead[]>`update head set epoch = epoch + 1 returning epoch, lsn`;
+    const [taken] = await tx<LogHead[]>`
+      update head set epoch = epoch + 1, lease = ${leaseId} returning epoch, lsn`;
     await tx`
-      update lease set epoch = ${(taken as LogHead).epoch}, leader = ${name.leader}, addresses = ${name.addresses},
+      update lease set id = ${leaseId}, leader = ${name.leader}, addresses = ${name.addresses},
         ends_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond'`;
     return taken;
   });
 }
 
-/** False: the lease is of another epoch. */
-export async function renewLease(sql: Sql, epoch: number, leaseMs: number): Promise<boolean> {
+/** False: another leader has the lease. */
+export async function renewLease(sql: Sql, id: number, leaseMs: number): Promise<boolean> {
   const renewed = await sql`
-    update lease set ends_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond' where epoch = ${epoch}`;
+    update lease set ends_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond' where id = ${id}`;
   return renewed.count === 1;
 }
 
-/** After a leader's connection broke, its lease goes with its new epoch. */
-export async function moveLease(sql: Sql, from: number, to: number, leaseMs: number): Promise<void> {
-  await sql`
-    update lease set epoch = ${to}, ends_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
-    where epoch = ${from}`;
-}
-
 /** A leader that ends on purpose: the next one need not wait. */
-export async function endLease(sql: Sql, epoch: number): Promise<void> {
-  await sql`update lease set ends_at = '-infinity' where epoch = ${epoch}`;
+export async function endLease(sql: Sql, id: number): Promise<void> {
+  await sql`update lease set ends_at = '-infinity' where id = ${id}`;
 }

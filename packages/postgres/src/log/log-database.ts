@@ -8,6 +8,8 @@ export interface DatabaseOptions {
   readonly url: string;
   /** The schema of the tables. */
   readonly schema: string;
+  /** Another way to the server. Default: the client library, by the url. */
+  readonly connect?: ((settings: SessionSettings) => Sql) | undefined;
 }
 
 /** The end of the log, and the epoch of its leader. */
@@ -16,47 +18,83 @@ export interface LogHead {
   readonly lsn: number;
 }
 
-const CONNECT_SECONDS = 5;
+const CONNECT_SECONDS = 2;
+/** A process that was cut off inside a transaction must not keep its locks. */
+const IDLE_TRANSACTION_MS = 2_000;
 
-/** One connection. `synchronous_commit` is a setting of the session: that of the server may be weaker. */
-export function connect({ url, schema }: DatabaseOptions, commit: 'on' | 'off' = 'on'): Sql {
+export interface SessionSettings {
+  /** A setting of the session, since that of the server may be weaker. Default 'on'. */
+  readonly synchronousCommit?: 'on' | 'off' | undefined;
+  readonly onClosed?: (() => void) | undefined;
+}
+
+/** One connection. */
+export function connect(database: DatabaseOptions, settings: SessionSettings = {}): Sql {
+  const { url, schema } = database;
+  if (database.connect !== undefined) return database.connect(settings);
+  const { synchronousCommit = 'on', onClosed = () => undefined } = settings;
   return postgres(url, {
     max: 1,
     connect_timeout: CONNECT_SECONDS,
+    // Its error, where the connection breaks meanwhile, would have no handler and end the process.
+    fetch_types: false,
     idle_timeout: 0,
     max_lifetime: null,
     onnotice: () => undefined,
+    onclose: onClosed,
     connection: {
       application_name: 'troupe',
       search_path: schema,
-      synchronous_commit: commit,
+      synchronous_commit: synchronousCommit,
+      idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
     },
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
   });
 }
 
+/** A parameter for `any` and `all`, with a cast. Its values have no characters that need quotes. */
+export function arrayLiteral(values: Iterable<number | string>): string {
+  return `{${[...values].join(',')}}`;
+}
+
 /**
  * A leader whose connection broke takes a new epoch: it waits for the lock of a statement that may still be
- * under way, so that its outcome is certain afterwards. Undefined: another leader has taken over meanwhile.
+ * under way, so that its outcome is certain afterwards. It may be repeated when its own answer was lost.
+ * Undefined: another leader has taken over meanwhile.
+ * Throws a PostgresLogShortError where `seen`, the last position that was acknowledged, is not in the log.
  */
-export async function takeOverFrom(sql: Sql, epoch: number): Promise<LogHead | undefined> {
-  const [head] = await sql<LogHead[]>`
-    update head set epoch = epoch + 1 where epoch = ${epoch} returning epoch, lsn`;
-  return head;
+export async function takeOverAgain(sql: Sql, leaseId: number, seen: number): Promise<LogHead | undefined> {
+  const [taken] = await sql<LogHead[]>`
+    update head set epoch = epoch + 1 where lease = ${leaseId} returning epoch, lsn`;
+  const head = taken ?? (await headOf(sql));
+  assertNotShorter(head, seen);
+  return taken;
+}
+
+export async function headOf(sql: Sql): Promise<LogHead> {
+  const [head] = await sql<LogHead[]>`select epoch, lsn from head`;
+  return head as LogHead; // the migration has inserted the row
 }
 
 /**
  * Appends behind the position that this leader knows as the last, if the epoch is still its own: one
- * statement, and the lock of one row is the fence. False: the leader is deposed.
+ * statement, and the lock of one row is the fence. Rows of the outbox that become jobs go with it. False: the
+ * head is another one.
  */
 export async function appendBatch(sql: Sql, epoch: number, batch: WriteBatch): Promise<boolean> {
-  const { firstLsn, entries } = batch;
+  const { firstLsn, entries, rows: taken } = batch;
+  const deleted =
+    taken.length === 0
+      ? sql``
+      : sql`, deleted as (
+        delete from outbox where id = any (${arrayLiteral(taken)}::bigint[]) and exists (select from fenced)
+      )`;
   const rows = await sql`
     with fenced as (
       update head set lsn = ${firstLsn + entries.length - 1}
       where epoch = ${epoch} and lsn = ${firstLsn - 1}
       returning 1
-    )
+    )${deleted}
     insert into batch (lsn, epoch, entries, bytes)
     select ${firstLsn}, ${epoch}, ${entries.length}, ${encodeBatch(entries)} from fenced`;
   return rows.count === 1;

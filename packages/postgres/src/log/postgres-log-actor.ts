@@ -1,51 +1,47 @@
-import { type Actor, defineActor, type Host, type LaterReply, type ProtocolContext } from '@troupe/core';
+import {
+  type Actor,
+  defineActor,
+  type Host,
+  type LaterReply,
+  type ProtocolContext,
+  type Ref,
+} from '@troupe/core';
 import { JournalDeposedError, type JournalWatcher } from '@troupe/jobs/journal';
 import type { Sql } from 'postgres';
+import type { TakenRows } from '../outbox/taken-rows.js';
+import { PostgresLogShortError } from '../postgres-error.js';
 import { addPartition, PARTITION_POSITIONS } from '../schema/migrations.js';
 import { SnapshotMaker } from '../snapshots/snapshot-maker.js';
 import { BatchQueue, type WaitingWrite, type WriteBatch } from './batch-queue.js';
-import { endLease, moveLease, renewLease } from './lease.js';
+import { LeaseActor, type LeaseProtocol } from './lease-actor.js';
 import type { LeaseHold } from './lease-hold.js';
-import {
-  appendBatch,
-  assertNotShorter,
-  connect,
-  type DatabaseOptions,
-  type LogHead,
-  takeOverFrom,
-} from './log-database.js';
+import { appendBatch, connect, type DatabaseOptions, type LogHead, takeOverAgain } from './log-database.js';
 
 export interface PostgresLogArgs {
   readonly database: DatabaseOptions;
   readonly head: LogHead;
-  /** The connection of the appends. */
-  readonly sql: Sql;
-  /** Another one, whose commits wait for no standby: a lease must not wait behind an append. */
-  readonly leaseSql: Sql;
+  readonly leaseId: number;
   readonly leaseMs: number;
   readonly hold: LeaseHold;
   readonly snapshotBytes: number;
+  readonly rows: TakenRows;
   readonly host: Host;
-}
-
-/** The connection of the appends is new, with a new epoch; undefined: another leader has taken over. */
-interface Reconnection {
-  readonly sql: Sql;
-  readonly head: LogHead | undefined;
 }
 
 /** The messages of the log: of its leader, of the server's answers, and of its own timers. */
 export interface PostgresLogProtocol {
   write(write: WaitingWrite): void;
-  /** Answer of the server to the batch that it had; false: the leader is deposed. */
+  /** Answer of the server to the batch that it had; false: it was not appended. */
   answered(isCommitted: boolean): void;
   /** The connection broke while the server had a batch, whose outcome is unknown. */
   broken(error: Error): void;
-  reconnected(reconnection: Reconnection): void;
+  /** The connection of the appends is new, with a new epoch; undefined: another leader has taken over. */
+  reconnected(head: LogHead | undefined): void;
   reconnect(): void;
-  renew(): void;
-  /** The time of this process at which the lease ends; undefined: it is another leader's. */
-  renewed(endsAt: number | undefined): void;
+  /** A batch has been at the server for as long as a lease lasts. */
+  overdue(batch: WriteBatch): void;
+  /** Nothing more can be appended by this leader. */
+  lost(error: Error): void;
   snapshotMade(made: { readonly lsn: number; readonly error: Error | undefined }): void;
   watch(watcher: JournalWatcher): void;
   snapshot(): number;
@@ -53,6 +49,7 @@ export interface PostgresLogProtocol {
 }
 
 const RECONNECT_MS = 100;
+const END_WITHIN_MS = 1_000;
 
 class PostgresLogState {
   readonly args: PostgresLogArgs;
@@ -60,6 +57,9 @@ class PostgresLogState {
   readonly snapshots: SnapshotMaker;
   sql: Sql;
   epoch: number;
+  /** A batch at the server has an unknown outcome. */
+  reconnecting = false;
+  lease: Ref<LeaseProtocol> | undefined = undefined;
   watcher: JournalWatcher | undefined = undefined;
   closing: LaterReply<void> | undefined = undefined;
   snapshotReplies: LaterReply<number>[] = [];
@@ -71,9 +71,9 @@ class PostgresLogState {
 
   constructor(args: PostgresLogArgs) {
     this.args = args;
-    this.sql = args.sql;
+    this.sql = connect(args.database);
     this.epoch = args.head.epoch;
-    this.queue = new BatchQueue(args.head.lsn);
+    this.queue = new BatchQueue(args.head.lsn, args.rows);
     this.snapshots = new SnapshotMaker(args.database);
     // The opening has made the partitions of the present and of the next positions.
     this.partitionsEnd = (Math.floor(args.head.lsn / PARTITION_POSITIONS) + 2) * PARTITION_POSITIONS;
@@ -99,32 +99,24 @@ export const PostgresLogActor: Actor<PostgresLogProtocol, PostgresLogArgs> =
         if (state.hold.lostBy !== undefined)
           return write.to.tell.durable({ error: state.hold.lostBy, firstLsn: 0 });
         state.queue.add(write);
-        send(ctx);
+        sendNext(ctx);
       },
       answered(ctx, isCommitted) {
-        if (!isCommitted) return lose(ctx, new JournalDeposedError('another leader has taken the log'));
+        // Another leader has the log, or the server is one without the end of it.
+        if (!isCommitted) return reconnect(ctx);
         committed(ctx);
       },
-      broken(ctx, error) {
-        ctx.log.warn('the connection of the log broke; its epoch is taken anew', { error: error.message });
-        reconnect(ctx);
-      },
+      broken: (ctx, error) => brokenOff(ctx, error.message),
       reconnect,
-      reconnected(ctx, { sql, head }) {
-        const { state } = ctx;
-        state.sql = sql;
+      reconnected(ctx, head) {
         if (head === undefined) return lose(ctx, new JournalDeposedError('another leader has taken the log'));
         resume(ctx, head);
       },
-      renew(ctx) {
-        renew(ctx);
+      overdue(ctx, batch) {
+        // A connection whose peer is gone without a word gives no error.
+        if (ctx.state.queue.sent === batch && !ctx.state.reconnecting) brokenOff(ctx, 'no answer in time');
       },
-      renewed(ctx, endsAt) {
-        const { state } = ctx;
-        if (endsAt === undefined) return lose(ctx, new JournalDeposedError('its lease is another leader’s'));
-        state.hold.extend(endsAt);
-        scheduleRenewal(ctx);
-      },
+      lost: lose,
       snapshotMade(ctx, { lsn, error }) {
         const { state } = ctx;
         state.failedSnapshots = error === undefined ? 0 : state.failedSnapshots + 1;
@@ -152,23 +144,36 @@ export const PostgresLogActor: Actor<PostgresLogProtocol, PostgresLogArgs> =
       },
     },
     started(ctx) {
-      scheduleRenewal(ctx);
+      const { database, leaseId, leaseMs, hold, host } = ctx.state.args;
+      const args = { database, leaseId, leaseMs, hold, host, log: ctx.self };
+      ctx.state.lease = ctx.spawn(LeaseActor, { args, name: 'lease' });
     },
     stopped: (ctx) => release(ctx.state),
     mailbox: { capacity: 16_384 },
   });
 
 /** Sends the next batch, if the server has none. */
-function send(ctx: LogContext): void {
-  const { state, self } = ctx;
-  const batch = state.queue.next();
+function sendNext(ctx: LogContext): void {
+  const batch = ctx.state.queue.next();
   if (batch === undefined) return finish(ctx);
+  sendBatch(ctx, batch);
+}
+
+function sendBatch(ctx: LogContext, batch: WriteBatch): void {
+  const { state, self } = ctx;
   const { sql, epoch } = state;
+  // Answers of a connection that was given up are not heard: its outcome is found on the next one.
+  const isPresent = (): boolean => !state.ended && state.sql === sql && !state.reconnecting;
+  ctx.after(state.args.leaseMs, self, { key: 'overdue' }).overdue(batch);
   addPartitions(state, batch)
     .then(() => appendBatch(sql, epoch, batch))
     .then(
-      (isCommitted) => tellIfOpen(ctx, () => self.tell.answered(isCommitted)),
-      (error: Error) => tellIfOpen(ctx, () => self.tell.broken(error)),
+      (isCommitted) => {
+        if (isPresent()) self.tell.answered(isCommitted);
+      },
+      (error: Error) => {
+        if (isPresent()) self.tell.broken(error);
+      },
     );
 }
 
@@ -186,25 +191,35 @@ function committed(ctx: LogContext): void {
   for (const { length } of state.queue.sent?.entries ?? []) state.bytesSinceSnapshot += length;
   state.queue.committed();
   if (state.bytesSinceSnapshot >= state.args.snapshotBytes) makeSnapshot(ctx);
-  send(ctx);
+  sendNext(ctx);
+}
+
+function brokenOff(ctx: LogContext, error: string): void {
+  ctx.log.warn('the connection of the log broke; its epoch is taken anew', { error });
+  reconnect(ctx);
 }
 
 /**
  * On a new connection the leader takes a new epoch. The statement waits for the lock of one that may still be
  * under way, so the outcome of that one is certain afterwards; and its commit is behind it on every standby.
+ * It has no time limit: a leader that waits for longer than its lease lasts steps down by that.
  */
 function reconnect(ctx: LogContext): void {
   const { state, self } = ctx;
   if (state.hold.lostBy !== undefined) return;
-  const { database } = state.args;
-  const { epoch, sql: old } = state;
+  const { sql: old, args } = state;
+  state.reconnecting = true;
   void old.end({ timeout: 0 }).catch(() => undefined);
-  const sql = connect(database);
-  takeOverFrom(sql, epoch).then(
-    (head) => tellIfOpen(ctx, () => self.tell.reconnected({ sql, head })),
-    () => {
-      void sql.end({ timeout: 0 }).catch(() => undefined);
-      tellIfOpen(ctx, () => void ctx.after(RECONNECT_MS, self, { key: 'reconnect' }).reconnect());
+  const sql = connect(args.database);
+  state.sql = sql;
+  takeOverAgain(sql, args.leaseId, state.queue.lsn).then(
+    (head) => {
+      if (!state.ended) self.tell.reconnected(head);
+    },
+    (error: Error) => {
+      if (state.ended) return;
+      if (error instanceof PostgresLogShortError) self.tell.lost(error);
+      else ctx.after(RECONNECT_MS, self, { key: 'reconnect' }).reconnect();
     },
   );
 }
@@ -212,46 +227,13 @@ function reconnect(ctx: LogContext): void {
 /** The batch that was at the server is in the log, or it is sent again. */
 function resume(ctx: LogContext, head: LogHead): void {
   const { state } = ctx;
-  const { queue, args } = state;
-  try {
-    assertNotShorter(head, queue.lsn);
-  } catch (error) {
-    return lose(ctx, error as Error); // assertNotShorter throws nothing else
-  }
-  const before = state.epoch;
+  const { queue } = state;
   state.epoch = head.epoch;
-  moveLease(args.leaseSql, before, head.epoch, args.leaseMs).catch((error: Error) =>
-    ctx.log.warn('the lease could not be moved', { error: error.message }),
-  );
+  state.reconnecting = false;
   const { sent } = queue;
-  if (sent === undefined) return send(ctx);
+  if (sent === undefined) return sendNext(ctx);
   if (head.lsn >= sent.firstLsn) return committed(ctx);
-  sendAgain(ctx, sent);
-}
-
-function sendAgain(ctx: LogContext, batch: WriteBatch): void {
-  const { self, state } = ctx;
-  appendBatch(state.sql, state.epoch, batch).then(
-    (isCommitted) => tellIfOpen(ctx, () => self.tell.answered(isCommitted)),
-    (error: Error) => tellIfOpen(ctx, () => self.tell.broken(error)),
-  );
-}
-
-function scheduleRenewal(ctx: LogContext): void {
-  ctx.after(ctx.state.args.leaseMs / 4, ctx.self, { key: 'renew' }).renew();
-}
-
-/** The end is counted from before the request: the leader never believes in a lease that has ended. */
-function renew(ctx: LogContext): void {
-  const { state, self } = ctx;
-  const { leaseSql, leaseMs, host } = state.args;
-  if (state.hold.lostBy !== undefined) return;
-  if (!state.hold.isHeld) return lose(ctx, new JournalDeposedError('its lease could not be renewed in time'));
-  const requestedAt = host.now();
-  renewLease(leaseSql, state.epoch, leaseMs).then(
-    (isRenewed) => tellIfOpen(ctx, () => self.tell.renewed(isRenewed ? requestedAt + leaseMs : undefined)),
-    () => tellIfOpen(ctx, () => scheduleRenewal(ctx)),
-  );
+  sendBatch(ctx, sent);
 }
 
 /** Nothing more is written; the leader learns why. */
@@ -280,13 +262,13 @@ function report({ watcher, failedSnapshots }: PostgresLogState): void {
 /** Closes once every write is answered. */
 function finish(ctx: LogContext): void {
   const { state } = ctx;
-  const { closing } = state;
+  const { closing, lease } = state;
   if (closing === undefined || !state.queue.isIdle) return;
   state.closing = undefined;
-  const ending =
-    state.hold.lostBy === undefined ? endLease(state.args.leaseSql, state.epoch) : Promise.resolve();
+  const isHeld = state.hold.lostBy === undefined && lease !== undefined;
+  const ending = isHeld ? ctx.ask(lease, { withinMs: END_WITHIN_MS }).end() : Promise.resolve();
   ending
-    .catch(() => undefined) // it ends by itself
+    .catch(() => undefined) // the lease ends by itself
     .then(() => release(state))
     .then(
       () => closing.reply(),
@@ -298,9 +280,8 @@ async function release(state: PostgresLogState): Promise<void> {
   if (state.ended) return;
   state.ended = true;
   state.watcher = undefined;
-  const { sql, args, snapshots } = state;
-  await snapshots.close();
-  await Promise.all([sql.end({ timeout: 1 }), args.leaseSql.end({ timeout: 1 })]);
+  await state.snapshots.close();
+  await state.sql.end({ timeout: 1 });
 }
 
 /** Answers of the server may come after the end of the actor. */

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Sql } from 'postgres';
+import { PostgresLogShortError } from '../postgres-error.js';
 import { decodeBatch } from './batch-codec.js';
 
 export interface LogVisitor {
@@ -27,29 +29,41 @@ export async function readSnapshot(sql: Sql, visitor: LogVisitor): Promise<numbe
   return latest.lsn;
 }
 
+/** How far a log was read. `readEntries` moves it. */
+export interface LogTail {
+  lsn: number;
+  /** The last batch: its position, and the digest of its bytes. */
+  batch: { readonly lsn: number; readonly md5: string } | undefined;
+}
+
 /**
- * The entries behind `after`, up to and including `last`. Resolves with the last position that was read: less
- * than `last` only if the log has a hole.
+ * The entries behind `tail`, up to and including `last`. Afterwards the tail is at `last`, or before it only
+ * if the log has a hole.
  */
-export async function readEntries(
-  sql: Sql,
-  after: number,
-  last: number,
-  visitor: LogVisitor,
-): Promise<number> {
-  let read = after;
-  while (read < last) {
+export async function readEntries(sql: Sql, last: number, visitor: LogVisitor, tail: LogTail): Promise<void> {
+  while (tail.lsn < last) {
     // A snapshot may end in the middle of no batch: it is made of whole ones.
     const rows = await sql<BatchRow[]>`
-      select lsn, bytes from batch where lsn > ${read} and lsn <= ${last} order by lsn limit ${ROWS_PER_READ}`;
-    if (rows.length === 0) return read;
+      select lsn, bytes from batch where lsn > ${tail.lsn} and lsn <= ${last} order by lsn limit ${ROWS_PER_READ}`;
+    if (rows.length === 0) return;
     for (const { lsn, bytes } of rows) {
-      if (lsn !== read + 1) return read;
+      if (lsn !== tail.lsn + 1) return;
       for (const entry of decodeBatch(bytes)) {
-        read += 1;
-        visitor.entry(entry, read);
+        tail.lsn += 1;
+        visitor.entry(entry, tail.lsn);
       }
     }
+    const { lsn, bytes } = rows.at(-1) as BatchRow; // there is one
+    tail.batch = { lsn, md5: createHash('md5').update(bytes).digest('hex') };
   }
-  return read;
+}
+
+/**
+ * A server that was promoted without the end of the log may have other records at the same positions. One
+ * whose batch was removed has a later snapshot, which is not compared.
+ */
+export async function assertSameTail(sql: Sql, { batch }: LogTail): Promise<void> {
+  if (batch === undefined) return;
+  const [row] = await sql<{ md5: string }[]>`select md5(bytes) as md5 from batch where lsn = ${batch.lsn}`;
+  if (row !== undefined && row.md5 !== batch.md5) throw new PostgresLogShortError(batch.lsn - 1, batch.lsn);
 }

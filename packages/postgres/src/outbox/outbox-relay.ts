@@ -1,6 +1,7 @@
 import { type Client, defineJob, type JobDefinition, type JobPolicy, JobsError } from '@troupe/jobs';
-import type { Sql } from 'postgres';
-import { connect, type DatabaseOptions } from '../log/log-database.js';
+import { KeptConnection } from '../log/kept-connection.js';
+import { arrayLiteral, type DatabaseOptions } from '../log/log-database.js';
+import type { OpenPostgresJournal } from '../postgres-journal.js';
 import { migrate } from '../schema/migrations.js';
 
 /** Rows of one look; their submits are under way together. */
@@ -28,6 +29,11 @@ interface OutboxRow {
 export interface OutboxRelayOptions extends DatabaseOptions {
   /** The leader that takes the jobs. It stays open when the relay closes. */
   readonly client: Client;
+  /**
+   * The journal of that leader, where it is in this process and in this database: a row is deleted in the
+   * transaction that appends its job. Default: it is deleted after its receipt.
+   */
+  readonly journal?: OpenPostgresJournal | undefined;
   /** Called when a row cannot become a job: it stays, and the rows behind it go on. */
   readonly onRefused?:
     | ((row: { readonly key: string; readonly exec: string }, error: Error) => void)
@@ -35,13 +41,13 @@ export interface OutboxRelayOptions extends DatabaseOptions {
 }
 
 /**
- * Turns rows of the outbox into jobs: each is submitted under its key, and deleted when its receipt is there.
- * A relay that ends in between submits it again, and the key makes one job of both. Rows are taken and
- * deleted, never counted: they commit in another order than their numbers.
+ * Turns rows of the outbox into jobs: each is submitted under its key, and deleted with the append of its job
+ * or when its receipt is there. A relay that ends before it submits the row again, and the key makes one job
+ * of both. Rows are taken and deleted, never counted: they commit in another order than their numbers.
  */
 export class OutboxRelay implements AsyncDisposable {
   private readonly options: OutboxRelayOptions;
-  private readonly sql: Sql;
+  private readonly connection: KeptConnection;
   private readonly definitions = new Map<string, JobDefinition>();
   private isClosed = false;
   private readonly running: Promise<void>;
@@ -49,28 +55,30 @@ export class OutboxRelay implements AsyncDisposable {
   /** Rows that were refused for good; they are not looked at again by this relay. */
   private readonly refused = new Set<number>();
 
-  private constructor(options: OutboxRelayOptions, sql: Sql) {
+  private constructor(options: OutboxRelayOptions, connection: KeptConnection) {
     this.options = options;
-    this.sql = sql;
+    this.connection = connection;
+    options.journal?.rows.ofClient(options.client.token);
     this.running = this.run();
   }
 
   static async start(options: OutboxRelayOptions): Promise<OutboxRelay> {
-    const sql = connect(options);
+    const { url, schema } = options;
+    const connection = new KeptConnection({ url, schema });
     try {
-      await migrate(sql, options.schema);
+      await migrate(connection.sql, schema);
     } catch (error) {
-      await sql.end({ timeout: 0 });
+      await connection.end();
       throw error;
     }
-    return new OutboxRelay(options, sql);
+    return new OutboxRelay(options, connection);
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     this.wake();
     await this.running;
-    await this.sql.end({ timeout: 1 });
+    await this.connection.end();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -89,25 +97,35 @@ export class OutboxRelay implements AsyncDisposable {
 
   /** One look at the outbox. Resolves with the number of rows that it found. */
   private async relay(): Promise<number> {
-    const rows = await this.sql<OutboxRow[]>`
+    const rows = await this.connection.sql<OutboxRow[]>`
       select id, key, exec, payload, options from outbox
-      where id <> all (${[...this.refused]}::bigint[]) order by id limit ${ROWS_MAX}`;
+      where id <> all (${arrayLiteral(this.refused)}::bigint[]) order by id limit ${ROWS_MAX}`;
     if (rows.length === 0) return 0;
     const outcomes = await Promise.allSettled(rows.map((row) => this.submit(row)));
     const taken: number[] = [];
     for (const [at, outcome] of outcomes.entries()) {
       const row = rows[at] as OutboxRow; // one outcome for each row
-      if (outcome.status === 'fulfilled') taken.push(row.id);
-      else this.failed(row, outcome.reason as Error);
+      if (outcome.status === 'rejected') this.failed(row, outcome.reason as Error);
+      else if (!outcome.value.isDeleted) taken.push(row.id);
     }
-    await this.sql`delete from outbox where id = any (${taken}::bigint[])`;
+    if (taken.length > 0)
+      await this.connection.sql`delete from outbox where id = any (${arrayLiteral(taken)}::bigint[])`;
     return rows.length;
   }
 
-  private async submit({ key, exec, payload, options }: OutboxRow): Promise<void> {
-    const { runAfterMs = 0, policy } = options;
-    const job = this.definitionOf(exec, policy);
-    await this.options.client.submit(job, JSON.parse(payload), { key, runAfterMs });
+  /** Deleted with its append, unless an earlier job had its key. */
+  private async submit(row: OutboxRow): Promise<{ readonly isDeleted: boolean }> {
+    const { id, key, exec, payload, options } = row;
+    const { client, journal } = this.options;
+    const job = this.definitionOf(exec, options.policy);
+    journal?.rows.add(key, id);
+    try {
+      const { runAfterMs = 0 } = options;
+      const { receipt } = await client.submit(job, JSON.parse(payload), { key, runAfterMs });
+      return { isDeleted: journal !== undefined && receipt?.duplicate === false };
+    } finally {
+      journal?.rows.remove(key);
+    }
   }
 
   /** A refusal that may pass, and a leader that is away, leave the row for the next look. */

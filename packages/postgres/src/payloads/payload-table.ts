@@ -1,16 +1,17 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type PayloadStore, type PayloadWriter, StoredPayload } from '@troupe/jobs/journal';
 import type { Sql } from 'postgres';
+import type { KeptConnection } from '../log/kept-connection.js';
 
 const PART_BYTES = 256 * 1024;
 
 type Source = ReturnType<PayloadStore['open']>;
 
 /** Large payloads in parts of 256 KiB. Snapshots remove those that no job needs. */
-export function payloadTable(sql: Sql): PayloadStore {
+export function payloadTable(connection: KeptConnection): PayloadStore {
   return {
-    write: () => new TableWriter(sql),
-    open: (payload) => new TableSource(sql, payload),
+    write: () => new TableWriter(connection.sql),
+    open: (payload) => new TableSource(connection, payload),
     // The next snapshot finds that no job needs it.
     release: () => undefined,
   };
@@ -90,15 +91,15 @@ class TableWriter implements PayloadWriter {
 
 class TableSource implements Source {
   readonly length: number;
-  private readonly sql: Sql;
+  private readonly connection: KeptConnection;
   private readonly sha256: string;
   private readonly hash = createHash('sha256');
   private part = 0;
   private rest: Buffer = Buffer.alloc(0);
   private given = 0;
 
-  constructor(sql: Sql, { sha256, length }: StoredPayload) {
-    this.sql = sql;
+  constructor(connection: KeptConnection, { sha256, length }: StoredPayload) {
+    this.connection = connection;
     this.sha256 = sha256;
     this.length = length;
   }
@@ -127,7 +128,7 @@ class TableSource implements Source {
   }
 
   private async readPart(): Promise<Buffer> {
-    const [row] = await this.sql<{ bytes: Buffer }[]>`
+    const [row] = await this.connection.sql<{ bytes: Buffer }[]>`
       select part.bytes from payload_part part join payload on payload.id = part.payload
       where sha256 = ${this.sha256} and part = ${this.part}`;
     if (row === undefined) throw new Error(`payload ${this.sha256}: its part ${this.part} is not there`);

@@ -81,6 +81,11 @@ const STEPS: readonly string[] = [
     insert into outbox (exec, payload, options) values ($1, $2::text, $3) returning key
   $$;
   `,
+  // A lease has a number of its own: a server that was promoted without its end may give an epoch twice.
+  `
+  alter table lease rename column epoch to id;
+  alter table head add column lease bigint not null default 0;
+  `,
 ];
 
 /** Creates the tables, or brings them to this version. Refuses tables of a newer one, and changes nothing. */

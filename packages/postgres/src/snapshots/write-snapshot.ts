@@ -1,6 +1,7 @@
 import { ledgerContents } from '@troupe/jobs/journal';
 import type { Sql } from 'postgres';
-import { readEntries, readSnapshot } from '../log/read-log.js';
+import { arrayLiteral } from '../log/log-database.js';
+import { type LogTail, readEntries, readSnapshot } from '../log/read-log.js';
 import { oldPartitions } from '../schema/migrations.js';
 
 /** A payload that was finished so short a time ago may be named by a record that is still on its way. */
@@ -20,7 +21,9 @@ export async function writeSnapshot(sql: Sql, schema: string, epoch: number): Pr
   };
   const [head] = await sql<{ lsn: number }[]>`select lsn from head`;
   const before = await readSnapshot(sql, visitor);
-  const lsn = await readEntries(sql, before, head?.lsn ?? 0, visitor);
+  const tail: LogTail = { lsn: before, batch: undefined };
+  await readEntries(sql, head?.lsn ?? 0, visitor, tail);
+  const { lsn } = tail;
   if (lsn === before) return before;
   await sql`delete from snapshot_part where lsn = ${lsn}`;
   const parts = await writeParts(sql, lsn, contents.save());
@@ -54,7 +57,7 @@ async function trim(sql: Sql, schema: string, payloads: readonly string[]): Prom
   await sql`delete from snapshot_part where lsn < ${oldest}`;
   await sql`
     delete from payload
-    where used_at < now() - ${PAYLOAD_AGE}::interval and (sha256 is null or sha256 <> all (${payloads}))`;
+    where used_at < now() - ${PAYLOAD_AGE}::interval and (sha256 is null or sha256 <> all (${arrayLiteral(payloads)}::text[]))`;
   for (const partition of await oldPartitions(sql, schema, oldest))
     await dropPartition(sql, schema, partition);
 }

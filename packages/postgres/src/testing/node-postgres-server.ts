@@ -13,6 +13,15 @@ interface ServerUser {
   readonly gid?: number;
 }
 
+type ServerSettings = Readonly<Record<string, string>>;
+
+interface ServerPlace {
+  readonly bin: string;
+  readonly user: ServerUser;
+  readonly folder: string;
+  readonly data: string;
+}
+
 /** A server on a private folder and a free port of loopback. */
 export class PostgresServer implements AsyncDisposable {
   readonly url: string;
@@ -20,30 +29,59 @@ export class PostgresServer implements AsyncDisposable {
   private readonly folder: string;
   private readonly bin: string;
   private readonly user: ServerUser;
+  private readonly settings: ServerSettings;
   private child: ChildProcess;
 
-  private constructor(bin: string, user: ServerUser, folder: string, port: number, child: ChildProcess) {
+  private constructor({ bin, user, folder }: ServerPlace, port: number, settings: ServerSettings) {
     this.bin = bin;
     this.user = user;
     this.folder = folder;
     this.port = port;
-    this.child = child;
+    this.settings = settings;
+    this.child = launch(bin, user, folder, port, settings);
     this.url = `postgres://troupe@127.0.0.1:${port}/postgres`;
   }
 
-  static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+  /** `root`: where its folder is made. Default: the temporary folder of the system. */
+  static start(settings: ServerSettings = {}, root = tmpdir()): Promise<PostgresServer> {
+    return PostgresServer.launch(settings, root, ({ bin, user, folder, data }) => {
+      const words = ['-D', data, '-U', 'troupe', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'];
+      return run(join(bin, 'initdb'), words, { ...user, cwd: folder });
+    });
+  }
+
+  /** A copy of this server that follows it, until it is promoted. */
+  startStandby(settings: ServerSettings = {}): Promise<PostgresServer> {
+    return PostgresServer.launch(settings, tmpdir(), ({ bin, user, folder, data }) => {
+      const words = ['-D', data, '-h', '127.0.0.1', '-p', String(this.port), '-U', 'troupe'];
+      return run(join(bin, 'pg_basebackup'), [...words, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'], {
+        ...user,
+        cwd: folder,
+      });
+    });
+  }
+
+  private static async launch(
+    settings: ServerSettings,
+    root: string,
+    fill: (place: ServerPlace) => Promise<unknown>,
+  ): Promise<PostgresServer> {
     const bin = await binFolder();
     const user = await serverUser();
-    const folder = await mkdtemp(join(tmpdir(), 'troupe-postgres-'));
+    const folder = await mkdtemp(join(root, 'troupe-postgres-'));
     if (user.uid !== undefined) await chown(folder, user.uid, user.gid as number);
-    const data = join(folder, 'data');
-    const words = ['-D', data, '-U', 'troupe', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'];
-    await run(join(bin, 'initdb'), words, { ...user, cwd: folder });
-    const port = await freePort();
-    const child = launch(bin, user, folder, port, settings);
-    const server = new PostgresServer(bin, user, folder, port, child);
+    const place = { bin, user, folder, data: join(folder, 'data') };
+    await fill(place);
+    const server = new PostgresServer(place, await freePort(), settings);
     await server.isReady();
     return server;
+  }
+
+  /** The url of a new, empty database: sooner there than another server. */
+  async database(name: string): Promise<string> {
+    const place = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'troupe'];
+    await run(join(this.bin, 'createdb'), [...place, name]);
+    return this.url.replace(/postgres$/, name);
   }
 
   async isReady(): Promise<void> {
@@ -58,14 +96,28 @@ export class PostgresServer implements AsyncDisposable {
     }
   }
 
+  /** A standby becomes the primary. */
+  async promote(): Promise<void> {
+    await run(join(this.bin, 'pg_ctl'), ['promote', '-w', '-D', join(this.folder, 'data')], this.user);
+  }
+
   /** As a crash of the machine would end it. */
   async kill(): Promise<void> {
     await this.end('SIGQUIT');
   }
 
-  async restart(settings: Readonly<Record<string, string>> = {}): Promise<void> {
-    this.child = launch(this.bin, this.user, this.folder, this.port, settings);
+  async restart(): Promise<void> {
+    this.child = launch(this.bin, this.user, this.folder, this.port, this.settings);
     await this.isReady();
+  }
+
+  /** It may have ended by itself, as it does on a full disk. */
+  async recover(): Promise<void> {
+    const isReady = await this.isReady().then(
+      () => true,
+      () => false,
+    );
+    if (!isReady) await this.restart();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -87,7 +139,7 @@ function launch(
   user: ServerUser,
   folder: string,
   port: number,
-  settings: Readonly<Record<string, string>>,
+  settings: ServerSettings,
 ): ChildProcess {
   const given = {
     listen_addresses: '127.0.0.1',

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyDefinition, RemoteDefinition } from '@troupe/core';
+import { importModule } from '../thread/node-import-module.js';
 import { ThreadDefinitionError } from '../thread/thread-errors.js';
 import { messageOf } from '../value/message-of.js';
 
@@ -34,9 +35,7 @@ export class DefinitionLoader {
     checkModule(wanted, undefined);
     let exported: Readonly<Record<string, unknown>>;
     try {
-      exported = (await import(/* webpackIgnore: true */ urlOf(module as string))) as Readonly<
-        Record<string, unknown>
-      >;
+      exported = await importModule(urlOf(module as string));
     } catch (error) {
       throw new ThreadDefinitionError(
         name,

@@ -2,14 +2,30 @@
 // thread does nothing.
 
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
-import { createSystem, type SystemThreads, type ThreadReceiver } from '@troupe/core';
+import {
+  createSystem,
+  type Middleware,
+  OptionError,
+  type SystemThreads,
+  type ThreadReceiver,
+} from '@troupe/core';
+import { importModule } from '../thread/node-import-module.js';
 import { ControlMemory } from './control-memory.js';
 import { ThreadCarrier } from './node-thread-carrier.js';
 import type { ThreadData, ThreadMessage } from './thread-message.js';
 
-if (!isMainThread) startSystem(workerData as ThreadData);
+/** The exports of the module that `threads.middleware` names. */
+interface ThreadModule {
+  readonly middleware: readonly Middleware[];
+  /** Awaited before the thread ends: exporters have something to flush. */
+  readonly close: (() => unknown) | undefined;
+}
 
-function startSystem({ carrier: spec, settings }: ThreadData): void {
+const NOTHING: ThreadModule = { middleware: [], close: undefined };
+
+if (!isMainThread) await startSystem(workerData as ThreadData);
+
+async function startSystem({ carrier: spec, settings, middleware: module }: ThreadData): Promise<void> {
   let carrier: ThreadCarrier | undefined;
 
   const memory = new ControlMemory(spec.names.length, spec.control);
@@ -21,13 +37,26 @@ function startSystem({ carrier: spec, settings }: ThreadData): void {
     },
   };
 
+  const { middleware, close } = module === undefined ? NOTHING : await threadModule(module);
   // Long computation is what threads are for.
-  createSystem({ ...settings, threads, warn: false });
+  createSystem({ ...settings, threads, middleware, warn: false });
 
   parentPort?.on('message', (message: ThreadMessage) => {
     if (message.kind === 'replaced') carrier?.replaced(message.ends, carrier.unpack(message.error) as Error);
-    else process.exit(0);
+    else void Promise.resolve(close?.()).finally(() => process.exit(0));
   });
   parentPort?.unref();
   parentPort?.postMessage('up');
+}
+
+async function threadModule(module: string): Promise<ThreadModule> {
+  const { middleware, close } = await importModule(module);
+  if (!Array.isArray(middleware))
+    throw new OptionError(
+      'threads.middleware',
+      module,
+      'needed a module that exports `middleware`, an array',
+    );
+  // `createSystem` checks each of them.
+  return { middleware: middleware as readonly Middleware[], close: close as ThreadModule['close'] };
 }

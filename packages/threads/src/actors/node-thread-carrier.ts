@@ -17,8 +17,9 @@ import { ValueReader } from '../value/value-reader.js';
 import { ValueWriter } from '../value/value-writer.js';
 import { ControlMemory, HELD } from './control-memory.js';
 import { checkModule, DefinitionLoader } from './definition-loader.js';
+import type { RecordWriter } from './link/node-record-writer.js';
+import { type LinkEnds, ThreadLink } from './link/node-thread-link.js';
 import { PollLoop, type RecordSource } from './node-poll-loop.js';
-import { type LinkEnds, ThreadLink } from './node-thread-link.js';
 
 /** The ends of the way to another thread. `bell` wakes the other thread, and this one. */
 export interface PeerEnds extends LinkEnds {
@@ -82,9 +83,9 @@ export class ThreadCarrier implements Threads, RecordSource {
   }
 
   private connect(ends: PeerEnds): void {
-    const values = { writer: this.writer, reader: this.reader };
-    const hooks = { onWritten: this.flushSoon, onPublished: this.wake };
-    this.peers[ends.thread] = { link: new ThreadLink(ends.thread, ends, this.receiver, values, hooks), ends };
+    const { receiver, writer, reader } = this;
+    const parts = { receiver, writer, reader, onWritten: this.flushSoon, onPublished: this.wake };
+    this.peers[ends.thread] = { link: new ThreadLink(ends.thread, ends, parts), ends };
     ends.bell.on('message', this.wakeUp);
     // The main thread stays for the sake of others only while they have something to do.
     if (this.self === 0) ends.bell.unref();
@@ -115,9 +116,10 @@ export class ThreadCarrier implements Threads, RecordSource {
     at: ActorAddress,
     handler: number,
     payload: unknown,
+    contexts: unknown,
     layout: LayoutFields | undefined,
   ): boolean {
-    return this.linkTo(thread).tell(at, handler, payload, layout);
+    return this.outTo(thread).tell(at, handler, payload, contexts, layout);
   }
 
   ask(
@@ -126,42 +128,45 @@ export class ThreadCarrier implements Threads, RecordSource {
     handler: number,
     payload: unknown,
     ask: RemoteAsk,
+    contexts: unknown,
     layout: LayoutFields | undefined,
   ): boolean {
-    return this.linkTo(thread).ask(at, handler, payload, ask, layout);
+    return this.outTo(thread).ask(at, handler, payload, ask, contexts, layout);
   }
 
   reply(thread: number, ask: number, value: unknown): void {
-    this.linkTo(thread).reply(ask, value);
+    this.outTo(thread).reply(ask, value);
   }
 
   refuse(thread: number, ask: number, reason: unknown): void {
     try {
-      this.linkTo(thread).refuse(ask, reason);
+      this.outTo(thread).refuse(ask, reason);
     } catch (error) {
-      this.linkTo(thread).refuse(ask, error);
+      this.outTo(thread).refuse(ask, error);
     }
   }
 
   signal(thread: number, signal: RemoteSignal): void {
     if (this.isClosed) return;
-    this.linkTo(thread).signal(signal);
+    this.outTo(thread).signal(signal);
     // The next message may not let go of this thread, and then the name of its type is wanted.
-    if (signal.kind === 'type') this.linkTo(thread).publish();
+    if (signal.kind === 'type') this.outTo(thread).publish();
   }
 
-  private linkTo(thread: number): ThreadLink {
-    return (this.peers[thread] as Peer).link;
+  private outTo(thread: number): RecordWriter {
+    return (this.peers[thread] as Peer).link.out;
   }
 
   pack(value: unknown): unknown {
-    this.writer.useScratch(new WriterForms());
-    this.writer.writeValue(value, 'spawn');
-    const { beside = [] } = this.writer;
+    // A getter of a payload that is being written may spawn.
+    const writer = this.writer.another();
+    writer.useScratch(this, new WriterForms());
+    writer.writeValue(value, 'spawn');
+    const { beside = [] } = writer;
     // A port moves to the first thread that it is given to, and a restart would have none.
     if (beside.some((one) => one instanceof MessagePort))
       throw new NotCloneableError('spawn.args', 'a MessagePort can be in a message, not in arguments');
-    return { bytes: Uint8Array.prototype.slice.call(this.writer.written), beside } satisfies Packed;
+    return { bytes: Uint8Array.prototype.slice.call(writer.written), beside } satisfies Packed;
   }
 
   unpack(packed: unknown): unknown {
@@ -194,7 +199,7 @@ export class ThreadCarrier implements Threads, RecordSource {
     const before = this.peers[thread] as Peer;
     // Records that it had published before its end count.
     while (before.link.read());
-    const unread = before.link.unread(before.ends.out);
+    const unread = before.link.unread;
     settleRing(before.ends.in);
     settleRing(before.ends.out);
     before.link.close();
@@ -218,7 +223,7 @@ export class ThreadCarrier implements Threads, RecordSource {
 
   private readonly flush = (): void => {
     this.isFlushDue = false;
-    for (const peer of this.peers) peer?.link.publish();
+    for (const peer of this.peers) peer?.link.out.publish();
   };
 
   private readonly wake = (thread: number): void => {
@@ -239,7 +244,7 @@ export class ThreadCarrier implements Threads, RecordSource {
     for (let i = 0; i < this.peers.length; i += 1) {
       const link = this.peers[i]?.link;
       if (link === undefined) continue;
-      link.publish();
+      link.out.publish();
       if (!link.read()) continue;
       hasRead = true;
       this.receiver.looked();

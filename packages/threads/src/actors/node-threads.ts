@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type ResourceLimits, type TransferListItem } from 'node:worker_threads';
 import { type SystemThreads, ThreadNotes, type ThreadReceiver, type ThreadSettings } from '@troupe/core';
-import { checkOptions, name, number, object, wholeNumber } from '@troupe/core/option-check';
+import { checkOptions, name, number, object, rule, wholeNumber } from '@troupe/core/option-check';
 import { ringMemory } from '../ring/byte-ring.js';
 import { findBootModule } from '../thread/node-boot-module.js';
 import { NodeThread } from '../thread/node-thread.js';
 import { ThreadBlockedError } from '../thread/thread-errors.js';
 import { ControlMemory } from './control-memory.js';
+import { RetiredRings } from './link/retired-rings.js';
 import { type PeerEnds, ThreadCarrier } from './node-thread-carrier.js';
-import { RetiredRings } from './retired-rings.js';
 import type { ThreadData, ThreadMessage } from './thread-message.js';
 import { ThreadWatch } from './thread-watch.js';
 
@@ -22,11 +22,22 @@ export interface ThreadsOptions {
    * replaced, and its actors have failed. Default: never; long computation is what threads are for.
    */
   readonly blockedKillMs?: number | undefined;
+  /**
+   * A module that each thread imports before its system starts: its export `middleware` is the middleware of
+   * that system, and its export `close`, if it has one, is awaited before the thread ends. Default: none.
+   */
+  readonly middleware?: URL | string | undefined;
   /** Of each thread. A thread that runs out of memory ends and is replaced; the process goes on. */
   readonly resourceLimits?: ResourceLimits | undefined;
 }
 
-const RULES = { count: wholeNumber(1, 128), name, blockedKillMs: number(1), resourceLimits: object };
+const RULES = {
+  count: wholeNumber(1, 128),
+  name,
+  blockedKillMs: number(1),
+  middleware: rule('a URL or a text', (value) => value instanceof URL || typeof value === 'string'),
+  resourceLimits: object,
+};
 
 const RING_BYTES = 2 ** 18;
 /** A thread that does not come up is started again after this, and each time after twice as long. */
@@ -35,8 +46,9 @@ const RETRY_MS_MAX = 5_000;
 /** How often threads are looked at, whether they are blocked; less often while none has anything to do. */
 const WATCH_EVERY_MS = 250;
 const WATCH_EVERY_MS_MAX = 2_000;
-/** A thread that does not end by itself is terminated. */
+/** A thread that does not end by itself is terminated; one with a module of its own may have to flush. */
 const CLOSE_WITHIN_MS = 500;
+const FLUSH_WITHIN_MS = 5_000;
 
 /** More threads for a system: `createSystem({ threads: threads({ count: 2 }) })`. */
 export function threads(options: ThreadsOptions = {}): SystemThreads {
@@ -45,17 +57,18 @@ export function threads(options: ThreadsOptions = {}): SystemThreads {
     count = Math.max(1, availableParallelism() - 1),
     name: prefix = 'thread',
     blockedKillMs,
+    middleware,
     resourceLimits,
   } = options;
   const names = ['main', ...Array.from({ length: count }, (_, i) => `${prefix}-${i + 1}`)];
   return {
     open: (receiver, settings) =>
-      new ActorThreads(names, { resourceLimits, blockedKillMs }, receiver, settings).carrier,
+      new ActorThreads(names, { resourceLimits, blockedKillMs, middleware }, receiver, settings).carrier,
   };
 }
 
 /** The options for each thread. */
-type ThreadLimits = Pick<ThreadsOptions, 'resourceLimits' | 'blockedKillMs'>;
+type EachThread = Pick<ThreadsOptions, 'resourceLimits' | 'blockedKillMs' | 'middleware'>;
 
 interface Started {
   thread: NodeThread | undefined;
@@ -70,7 +83,7 @@ interface Started {
 class ActorThreads {
   readonly carrier: ThreadCarrier;
   private readonly names: readonly string[];
-  private readonly limits: ThreadLimits;
+  private readonly each: EachThread;
   private readonly settings: ThreadSettings;
   private readonly receiver: ThreadReceiver;
   private readonly control: SharedArrayBuffer;
@@ -83,12 +96,12 @@ class ActorThreads {
 
   constructor(
     names: readonly string[],
-    limits: ThreadLimits,
+    each: EachThread,
     receiver: ThreadReceiver,
     settings: ThreadSettings,
   ) {
     this.names = names;
-    this.limits = limits;
+    this.each = each;
     this.receiver = receiver;
     this.settings = settingsOf(settings);
     this.control = ControlMemory.of(names.length);
@@ -120,6 +133,7 @@ class ActorThreads {
     const data: ThreadData = {
       carrier: { self, names, control, peers, entry: process.argv[1] },
       settings,
+      middleware: this.each.middleware?.toString(),
     };
     state.isUp = false;
     state.thread = new NodeThread(
@@ -128,7 +142,7 @@ class ActorThreads {
         boot: bootModule(names[self] as string),
         data,
         transfer: portsOf(peers),
-        resourceLimits: this.limits.resourceLimits,
+        resourceLimits: this.each.resourceLimits,
       },
       {
         onMessage: () => {
@@ -181,7 +195,7 @@ class ActorThreads {
   }
 
   private watchOf(thread: number): ThreadWatch {
-    const limits = { reportMs: this.settings.stuckAfterMs, killMs: this.limits.blockedKillMs };
+    const limits = { reportMs: this.settings.stuckAfterMs, killMs: this.each.blockedKillMs };
     return new ThreadWatch(new ThreadNotes(this.memory.notesOf(thread)), limits);
   }
 
@@ -216,14 +230,12 @@ class ActorThreads {
     clearTimeout(this.watching);
     const open = this.started.filter((one) => one?.thread !== undefined);
     if (open.length === 0) return Promise.resolve();
-    for (const { thread } of open) {
-      // Its end is waited for, also if it has to be terminated.
-      thread?.hold(true);
-      thread?.post({ kind: 'close' } satisfies ThreadMessage);
-    }
+    // The timer holds the process until the threads have ended; a terminated one holds it by itself.
+    for (const { thread } of open) thread?.post({ kind: 'close' } satisfies ThreadMessage);
+    const withinMs = this.each.middleware === undefined ? CLOSE_WITHIN_MS : FLUSH_WITHIN_MS;
     const limit = setTimeout(() => {
       for (const { thread } of open) thread?.terminate();
-    }, CLOSE_WITHIN_MS);
+    }, withinMs);
     return new Promise((resolve) => {
       this.onAllEnded = () => {
         clearTimeout(limit);

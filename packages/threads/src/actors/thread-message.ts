@@ -5,6 +5,8 @@ import type { CarrierSpec, PeerEnds } from './node-thread-carrier.js';
 export interface ThreadData {
   readonly carrier: CarrierSpec;
   readonly settings: ThreadSettings;
+  /** The module of its middleware. */
+  readonly middleware: string | undefined;
 }
 
 /** From the main thread to another. The error is packed. */

@@ -11,7 +11,8 @@ import {
   text,
   wholeNumber,
 } from '@troupe/core/option-check';
-import type { MachineSettings, PoolSize } from './machine/pool-machine.js';
+import type { MachineSettings } from './machine/pool-machine.js';
+import type { PoolSize } from './machine/pool-workers.js';
 import type { PoolEvent } from './pool-event.js';
 
 /** The reaction of a full pool. */

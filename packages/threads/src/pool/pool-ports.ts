@@ -2,8 +2,8 @@ import type { Host } from '@troupe/core';
 import type { PoolThreads } from './machine/pool-threads.js';
 import type { PoolWorker } from './machine/pool-worker.js';
 import type { PoolSettings } from './pool-options.js';
-import type { PoolTask, TaskTarget } from './pool-task.js';
-import type { TaskOptions } from './task-options.js';
+import type { PoolTask, TaskTarget } from './task/pool-task.js';
+import type { TaskOptions } from './task/task-options.js';
 
 /** Everything outside of a pool: time, threads, modules. */
 export interface PoolPorts {

@@ -24,7 +24,8 @@ export class ValueReader {
   private bytes: Buffer = Buffer.alloc(0);
   private view: DataView = new DataView(new ArrayBuffer(0));
   private beside: readonly unknown[] = [];
-  private forms = new ReaderForms();
+  /** Shapes and layouts that the writer has numbered before. */
+  forms = new ReaderForms();
   private readonly refs: RefImports;
   private seen: object[] = [];
   private readonly texts = new RecentTexts();
@@ -47,6 +48,11 @@ export class ValueReader {
     const memory = Buffer.from(buffer, byteOffset, length);
     this.useMemory(memory, new DataView(buffer, byteOffset, length), 0, forms);
     this.beside = beside;
+  }
+
+  /** Nothing follows in these bytes. */
+  get isAtEnd(): boolean {
+    return this.at >= this.bytes.length;
   }
 
   int32(): number {

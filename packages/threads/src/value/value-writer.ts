@@ -12,9 +12,6 @@ import { isBeside, isRefused } from './node-value-kinds.js';
 import { TAG, VIEWS } from './tags.js';
 import { pathOfUncloneable } from './uncloneable-path.js';
 
-/** Thrown where a record is longer than the room for it; made once, so that it costs nothing. */
-const NO_ROOM = new Error('no room');
-
 /** Longer texts are written by the platform, shorter ones byte by byte. */
 const SHORT_TEXT = 24;
 /** So many objects of a payload are searched one by one for a second occurrence. */
@@ -32,19 +29,28 @@ export interface RefExports {
 }
 
 /**
- * Writes values as structured clone would copy them, with the refs in them. It writes to memory of a ring, or
- * to memory of its own that grows. Values that only a port can carry stand beside, in `beside`.
+ * Writes records of values as structured clone would copy them, with the refs in them. It writes to memory
+ * of a ring; a record for which that has no room goes on in memory of its own, which grows. Values that
+ * only a port can carry stand beside, in `beside`.
  */
 export class ValueWriter {
   at = 0;
+  /** The user of the record that is being written; undefined between two records. */
+  openFor: object | undefined = undefined;
+  /** The record is in memory of its own, which `written` returns. */
+  isScratch = true;
   /** Buffers, ports and other values for a port; undefined where there are none. */
   beside: unknown[] | undefined = undefined;
   private bytes: Buffer;
   private view: DataView;
+  private start = 0;
   private end = 0;
-  private isScratch = true;
   private scratch: Buffer = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   private forms = new WriterForms();
+  /** The record has shapes or layouts that its reader does not know; before it knew so many. */
+  private hasLearnt = false;
+  private knownShapes = 0;
+  private knownLayouts = 0;
   private readonly refs: RefExports;
   /** The objects of the present value, as far as `seenCount` says; the rest is of values before. */
   private readonly seen: (object | undefined)[] = new Array<undefined>(SEARCHED_MAX + 1).fill(undefined);
@@ -58,97 +64,112 @@ export class ValueWriter {
     this.view = viewOf(this.scratch);
   }
 
-  /** Writes to this memory from now on. */
-  useMemory(bytes: Buffer, view: DataView, at: number, end: number, forms: WriterForms): void {
+  /** For a record that is written while this one's is open. */
+  another(): ValueWriter {
+    return new ValueWriter(this.refs);
+  }
+
+  /** Begins a record in this memory, which is always that of the same forms. */
+  useMemory(user: object, bytes: Buffer, view: DataView, at: number, end: number, forms: WriterForms): void {
+    this.openFor = user;
+    this.hasLearnt = false;
+    this.start = at;
     this.at = at;
     this.end = end;
     if (this.bytes === bytes) return;
     this.bytes = bytes;
     this.view = view;
-    this.isScratch = false;
     this.forms = forms;
+    this.isScratch = false;
+    this.beside = undefined;
   }
 
-  /** Writes to memory of its own, which `written` returns. */
-  useScratch(forms: WriterForms): void {
+  /** Begins a record in memory of its own. */
+  useScratch(user: object, forms: WriterForms): void {
+    this.openFor = user;
+    this.hasLearnt = false;
+    this.forms = forms;
+    this.at = 0;
+    this.beside = undefined;
+    this.toScratch();
+  }
+
+  private toScratch(): void {
     this.bytes = this.scratch;
     this.view = viewOf(this.scratch);
-    this.at = 0;
     this.end = this.scratch.length;
     this.isScratch = true;
-    this.beside = undefined;
-    this.forms = forms;
   }
 
   get written(): Buffer {
     return this.bytes.subarray(0, this.at);
   }
 
-  /** A whole value: what was written before is not referred to. False when there is no room for it. */
-  writeValue(value: unknown, what: string, transferred?: readonly TransferListItem[]): boolean {
-    if (typeof value === 'number' && this.at + NUMBER_BYTES <= this.end) {
-      this.writeNumber(value);
-      return true;
-    }
-    const { at, forms } = this;
-    const knownShapes = forms.shapes.known.length;
+  close(): void {
+    this.openFor = undefined;
+  }
+
+  /** The record is not sent: its reader learns nothing from it. */
+  abandon(): void {
+    const { shapes, layouts } = this.forms;
+    this.openFor = undefined;
+    if (!this.hasLearnt) return;
+    shapes.forgetAfter(this.knownShapes);
+    layouts.forgetAfter(this.knownLayouts);
+  }
+
+  private learns(): void {
+    if (this.hasLearnt) return;
+    const { shapes, layouts } = this.forms;
+    this.hasLearnt = true;
+    this.knownShapes = shapes.known.length;
+    this.knownLayouts = layouts.known.length;
+  }
+
+  /** A whole value: what was written before is not referred to. Throws when it cannot be cloned. */
+  writeValue(value: unknown, what: string, transferred?: readonly TransferListItem[]): void {
+    if (typeof value === 'number') return this.writeNumber(value);
     this.seenCount = 0;
     this.transferred = transferred;
     try {
       this.write(value);
-      this.forgetSeen();
-      return true;
     } catch (error) {
-      this.forgetSeen();
-      this.at = at;
-      forms.shapes.forgetAfter(knownShapes);
-      if (error === NO_ROOM) return false;
       throw pathOfUncloneable(value, what, this.refs, error);
+    } finally {
+      this.forgetSeen();
     }
   }
 
-  /** A whole payload of a declared layout. False when there is no room for it. */
-  writeLaidOut(payload: unknown, what: string, layout: LayoutFields): boolean {
-    const { at, forms } = this;
-    const number = forms.layouts.numberOf(layout);
+  /** A whole payload of a declared layout. Throws when it does not fit. */
+  writeLaidOut(payload: unknown, what: string, layout: LayoutFields): void {
+    const { layouts } = this.forms;
+    const number = layouts.numberOf(layout);
     try {
-      if (number < 0) return this.writeFirstOf(payload, layout);
-      const codec = forms.layouts.known[number] as LayoutCodec;
+      const codec = number < 0 ? this.writeLayout(layout) : (layouts.known[number] as LayoutCodec);
       this.room(LAYOUT_HEAD_BYTES + codec.bytes);
-      this.bytes[at] = TAG.layout;
-      this.view.setInt32(at + 1, number, true);
-      this.at = at + LAYOUT_HEAD_BYTES + codec.bytes;
-      codec.write(this.bytes, this.view, at + LAYOUT_HEAD_BYTES, payload);
-      return true;
+      let { at } = this;
+      if (number >= 0) {
+        this.bytes[at] = TAG.layout;
+        this.view.setInt32(at + 1, number, true);
+        at += LAYOUT_HEAD_BYTES;
+      }
+      this.at = at + codec.bytes;
+      codec.write(this.bytes, this.view, at, payload);
     } catch (error) {
-      this.at = at;
-      if (error === NO_ROOM) return false;
       if (!(error instanceof UnfitValue)) throw error;
       throw new NotCloneableError(error.field === undefined ? what : `${what}.${error.field}`, error);
     }
   }
 
-  /** The reader gets the fields of the layout with it. */
-  private writeFirstOf(payload: unknown, layout: LayoutFields): boolean {
-    const { forms } = this;
-    const known = forms.layouts.known.length;
-    const knownShapes = forms.shapes.known.length;
-    const codec = forms.layouts.learn(layout);
+  /** The reader gets the fields of a layout with its first payload. */
+  private writeLayout(layout: LayoutFields): LayoutCodec {
+    this.learns();
+    const codec = this.forms.layouts.learn(layout);
     this.seenCount = 0;
-    try {
-      this.tag(TAG.newLayout);
-      this.write(layout);
-      this.room(codec.bytes);
-      codec.write(this.bytes, this.view, this.at, payload);
-      this.at += codec.bytes;
-      return true;
-    } catch (error) {
-      forms.layouts.forgetAfter(known);
-      forms.shapes.forgetAfter(knownShapes);
-      throw error;
-    } finally {
-      this.forgetSeen();
-    }
+    this.tag(TAG.newLayout);
+    this.write(layout);
+    this.forgetSeen();
+    return codec;
   }
 
   int32(value: number): void {
@@ -285,6 +306,7 @@ export class ValueWriter {
       this.tag(TAG.shape);
       this.int32(shape.number);
     } else {
+      this.learns();
       const isLearnt = shapes.learn(shape);
       this.tag(TAG.newShape);
       this.int32(isLearnt ? shape.names.length : ~shape.names.length);
@@ -348,7 +370,7 @@ export class ValueWriter {
 
   /** Only a port can carry it. */
   private writeBeside(object: object): void {
-    if (!this.isScratch) throw NO_ROOM;
+    if (!this.isScratch) this.leaveRing(0);
     this.beside ??= [];
     this.tag(TAG.beside);
     this.int32(this.beside.push(object) - 1);
@@ -400,13 +422,25 @@ export class ValueWriter {
   }
 
   private grow(bytes: number): void {
-    if (!this.isScratch) throw NO_ROOM;
+    if (!this.isScratch) return this.leaveRing(bytes);
     const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.scratch.length, this.at + bytes));
     this.scratch.copy(larger, 0, 0, this.at);
     this.scratch = larger;
-    this.bytes = larger;
-    this.view = viewOf(larger);
-    this.end = larger.length;
+    this.toScratch();
+  }
+
+  /**
+   * The record goes on in memory of its own. It is not begun again: a getter of the payload is called once.
+   */
+  private leaveRing(bytes: number): void {
+    const { start } = this;
+    const from = this.bytes;
+    const length = this.at - start;
+    if (length + bytes > this.scratch.length)
+      this.scratch = Buffer.allocUnsafeSlow(Math.max(2 * this.scratch.length, length + bytes));
+    from.copy(this.scratch, 0, start, this.at);
+    this.at = length;
+    this.toScratch();
   }
 }
 

@@ -242,4 +242,42 @@ holes(
   },
 );
 
+holes('a thread that starts and lost its task does not hold up a shutdown', async () => {
+  const rig = new PoolRig({ maxThreads: 1 });
+  const controller = new AbortController();
+  const result = codeOf(rig.tasks.with({ signal: controller.signal }).a());
+  controller.abort();
+  assert.is(await result, 'ERR_TASK_CANCELLED');
+  const ended = rig.pool.shutdown();
+  rig.threads.endEnding();
+  assert.equal([await ended, rig.pool.counters.threads], ['drained', 0]);
+});
+
+holes('a task that is cancelled during a shutdown leaves no thread to start in vain', async () => {
+  const rig = new PoolRig({ maxThreads: 1 });
+  const controller = new AbortController();
+  const result = codeOf(rig.tasks.with({ signal: controller.signal }).a());
+  const ended = rig.pool.shutdown();
+  controller.abort();
+  rig.threads.endEnding();
+  assert.equal([await result, await ended], ['ERR_TASK_CANCELLED', 'drained']);
+});
+
+holes('a task that is cancelled before its thread has begun it is out, and the thread goes on', async () => {
+  const rig = new PoolRig({ maxThreads: 1 });
+  rig.tasks.a();
+  rig.up().finish('a');
+  const controller = new AbortController();
+  const given = codeOf(rig.tasks.with({ signal: controller.signal }).b());
+  const next = rig.tasks.c();
+  assert.equal(rig.atThreads(), [['b']], 'given, and not begun');
+  controller.abort();
+  assert.is(await given, 'ERR_TASK_CANCELLED');
+  rig.host.runCallbacks();
+  rig.finish('c');
+  assert.is(await next, 'c');
+  const { scheduled, completed, cancelled, active } = rig.pool.counters;
+  assert.equal([scheduled, completed, cancelled, active], [3, 2, 1, 0]);
+});
+
 holes.run();

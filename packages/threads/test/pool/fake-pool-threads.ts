@@ -2,7 +2,7 @@ import type { SeededRandom } from '@troupe/core/testing';
 import type { PoolMachine } from '#src/pool/machine/pool-machine.js';
 import type { PoolThreads } from '#src/pool/machine/pool-threads.js';
 import type { PoolWorker } from '#src/pool/machine/pool-worker.js';
-import type { PoolTask, TaskEnd } from '#src/pool/pool-task.js';
+import type { PoolTask, TaskEnd } from '#src/pool/task/pool-task.js';
 
 interface FakeThread {
   readonly worker: PoolWorker;

@@ -2,7 +2,7 @@ import { SeededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PoolMachine } from '#src/pool/machine/pool-machine.js';
-import { PoolTask } from '#src/pool/pool-task.js';
+import { PoolTask } from '#src/pool/task/pool-task.js';
 import { FakePoolThreads } from './fake-pool-threads.js';
 
 const schedules = suite('pool machine under seeded schedules');

@@ -3,8 +3,8 @@ import type { PoolWorker } from '#src/pool/machine/pool-worker.js';
 import type { PoolEvent } from '#src/pool/pool-event.js';
 import type { PoolOptions } from '#src/pool/pool-options.js';
 import type { ExecutorThreads, PoolPorts, PoolThreadReports, SubtaskRequest } from '#src/pool/pool-ports.js';
-import type { PoolTask } from '#src/pool/pool-task.js';
-import type { Tasks } from '#src/pool/task-modules.js';
+import type { PoolTask } from '#src/pool/task/pool-task.js';
+import type { Tasks } from '#src/pool/task/task-modules.js';
 import { ThreadPoolExecutor } from '#src/pool/thread-pool-executor.js';
 import { FakePoolThreads } from './fake-pool-threads.js';
 

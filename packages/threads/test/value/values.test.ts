@@ -26,8 +26,13 @@ const writer = new ValueWriter(refs);
 const reader = new ValueReader(refs);
 
 function copyOf(value: unknown, forms = new WriterForms(), formsIn = new ReaderForms()): unknown {
-  writer.useScratch(forms);
-  writer.writeValue(value, 'payload');
+  writer.useScratch(writer, forms);
+  try {
+    writer.writeValue(value, 'payload');
+  } catch (error) {
+    writer.abandon();
+    throw error;
+  }
   reader.useBytes(Uint8Array.prototype.slice.call(writer.written), formsIn, writer.beside ?? []);
   return reader.readValue();
 }
@@ -184,12 +189,23 @@ values('objects used as maps do not fill the memory with shapes', () => {
   assert.equal(copyOf({ k0: 1 }, forms, formsIn), { k0: 1 });
 });
 
-values('memory that is too small refuses without a trace', () => {
+values('a record for which memory is too small goes on in memory of its own', () => {
   const forms = new WriterForms();
-  const memory = Buffer.alloc(16);
-  writer.useMemory(memory, new DataView(memory.buffer, memory.byteOffset, 16), 0, 16, forms);
-  assert.is(writer.writeValue({ text: 'much too long for this' }, 'payload'), false);
-  assert.is(writer.at, 0);
+  for (const text of ['a', 'longer than the memory that is there', 'x'.repeat(40_000)]) {
+    const memory = Buffer.alloc(32);
+    const view = new DataView(memory.buffer, memory.byteOffset, 32);
+    writer.useMemory(writer, memory, view, 8, 32, new WriterForms());
+    writer.writeValue({ text }, 'payload');
+    const { isScratch } = writer;
+    assert.is(isScratch, text !== 'a');
+    const written = isScratch ? writer.written : memory.subarray(8, writer.at);
+    reader.useBytes(Uint8Array.prototype.slice.call(written), new ReaderForms(), []);
+    assert.equal(reader.readValue(), { text });
+  }
+  writer.useScratch(writer, forms);
+  writer.writeValue({ text: 'learnt' }, 'payload');
+  assert.is(forms.shapes.known.length, 1);
+  writer.abandon();
   assert.is(forms.shapes.known.length, 0);
 });
 

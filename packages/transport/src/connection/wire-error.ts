@@ -1,4 +1,6 @@
 import { FrameType } from '../frame/frame-type.js';
+import { parseAddress } from '../net/address.js';
+import type { Address } from '../net/net-interface.js';
 
 /** A row of the error table in docs/wire-protocol.md §7. Texts are constants, never input of the peer. */
 export interface WireError {
@@ -19,6 +21,7 @@ export const WIRE_ERRORS = {
   AUTH_TIMEOUT: closing(1003, 'handshake timed out'),
   VERSION: closing(1004, 'supported: 1'),
   TOO_MANY_CONNECTIONS: { ...closing(1005, 'too many connections'), retryable: true, retryAfterMs: 5_000 },
+  NOT_LEADER: { ...closing(1006, 'not the leader'), retryable: true },
   FRAME: closing(1010, 'frame refused'),
   UNKNOWN_TYPE: nonClosing(1011, 'unknown frame type', 10),
   MALFORMED: nonClosing(1012, 'malformed', 10),
@@ -57,6 +60,8 @@ export interface WireErrorDetail {
   /** The field at fault: a constant, never input of the peer. */
   readonly field?: string | undefined;
   readonly retryAfterMs?: number | undefined;
+  /** Of NOT_LEADER: where the leader listens. */
+  readonly otherAddress?: string | undefined;
   /** Set where too many errors of a kind that does not close end the connection. */
   readonly endsConnection?: boolean | undefined;
 }
@@ -66,7 +71,7 @@ const MESSAGE_BYTES_MAX = 256;
 export function encodeWireError(name: WireErrorName, detail: WireErrorDetail = {}): Buffer {
   const error: WireError = WIRE_ERRORS[name];
   const corrId = detail.corrId ?? '';
-  const message = detail.field === undefined ? error.message : `field ${detail.field}`;
+  const message = messageOf(error, detail).slice(0, MESSAGE_BYTES_MAX);
   const payload = Buffer.alloc(11 + corrId.length + name.length + message.length);
   payload.writeUInt16LE(error.code, 0);
   payload[2] = (error.retryable ? 1 : 0) | (error.endsConnection || detail.endsConnection === true ? 2 : 0);
@@ -76,6 +81,17 @@ export function encodeWireError(name: WireErrorName, detail: WireErrorDetail = {
   payload.writeUInt16LE(message.length, at);
   payload.write(message, at + 2, 'latin1');
   return payload;
+}
+
+function messageOf({ message }: WireError, { field, otherAddress }: WireErrorDetail): string {
+  if (field !== undefined) return `field ${field}`;
+  return otherAddress === undefined ? message : `${message}, try ${otherAddress}`;
+}
+
+/** The address that NOT_LEADER names. */
+export function otherAddressOf({ name, message }: PeerError): Address | undefined {
+  const text = name === 'NOT_LEADER' ? / try (\S+)$/.exec(message)?.[1] : undefined;
+  return text === undefined ? undefined : parseAddress(text);
 }
 
 /** Null where the payload is not that of an Error frame. */

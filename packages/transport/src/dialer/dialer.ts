@@ -4,6 +4,7 @@ import { type Profile, type TransportLimits, transportLimits } from '../access/t
 import type { CloseReason } from '../connection/close-reason.js';
 import { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
+import { otherAddressOf } from '../connection/wire-error.js';
 import { type DialerAuth, DialerHandshake } from '../handshake/dialer-handshake.js';
 import type { Clock } from '../net/clock.js';
 import type { Address, DialTls, Net, NetSocket } from '../net/net-interface.js';
@@ -14,7 +15,10 @@ export interface DialerOptions {
   readonly net: Net;
   /** Time and chance: `nodeClock`, or the host of a system. */
   readonly clock: Clock;
-  /** Host and port, or the path of a Unix socket. Of several the next is dialed after a failure or a loss. */
+  /**
+   * Host and port, or the path of a Unix socket. Of several the next is dialed after a failure or a loss; a
+   * standby may name another one, which is dialed once.
+   */
   readonly address: Address | readonly Address[];
   /** The role in its Hello; the identity must be allowed to take it. */
   readonly role: Role;
@@ -59,6 +63,9 @@ export class Dialer {
   private readonly addresses: readonly Address[];
   /** The one that is dialed next. */
   private at = 0;
+  /** An address that a standby has named, in place of the next. */
+  private named: Address | undefined = undefined;
+  private isNamed = false;
   private failures = 0;
   private readyAt = Number.POSITIVE_INFINITY;
   private closed = false;
@@ -88,7 +95,9 @@ export class Dialer {
 
   private dial(): void {
     const { net, tls, connectMs = CONNECT_MS } = this.options;
-    const address = this.addresses[this.at] as Address; // `at` is below the length
+    const address = this.named ?? (this.addresses[this.at] as Address); // `at` is below the length
+    this.isNamed = this.named !== undefined;
+    this.named = undefined;
     this.timer = null;
     this.options.onEvent?.({ kind: 'dialing', attempt: this.failures + 1, address });
     this.dialing = net.dial(
@@ -134,6 +143,10 @@ export class Dialer {
     this.dialed = null;
     if (this.options.clock.now() - this.readyAt >= this.backoff.stableMs) this.failures = 0;
     this.readyAt = Number.POSITIVE_INFINITY;
+    // While a standby answers, the next leader is near: the delays stay short.
+    if (reason.kind === 'peer-error' && reason.error.name === 'NOT_LEADER') this.failures = 0;
+    // One that is named by a named one is not followed: two standbys may name each other.
+    if (reason.kind === 'peer-error' && !this.isNamed) this.named = otherAddressOf(reason.error);
     const retryInMs = this.scheduleRedial(reason.kind === 'peer-error' ? reason.error.retryAfterMs : 0);
     this.options.onEvent?.({ kind: 'lost', reason, retryInMs });
   }
@@ -142,6 +155,10 @@ export class Dialer {
   private scheduleRedial(delayMsMin: number): number {
     if (this.closed) return 0;
     const { clock } = this.options;
+    if (this.named !== undefined) {
+      this.timer = clock.setTimer(0, () => this.dial());
+      return 0;
+    }
     this.at = (this.at + 1) % this.addresses.length;
     // The delays grow by rounds: a standby that does not listen must not delay the next address.
     if (this.at === 0) this.failures += 1;

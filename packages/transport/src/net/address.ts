@@ -25,6 +25,14 @@ export function formatAddress(address: Address): string {
   return host.includes(':') ? `[${host}]:${address.port}` : `${host}:${address.port}`;
 }
 
+/** An address as `formatAddress` writes it; undefined for another text. */
+export function parseAddress(text: string): Address | undefined {
+  if (text.startsWith('unix:')) return { path: text.slice('unix:'.length) };
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  return host === undefined ? undefined : { host, port: Number(digits) };
+}
+
 /** The key of per-address limits: an IPv4 address, or the /64 of an IPv6 address, which one host owns. */
 export function addressKey(remote: string): string {
   const mapped = MAPPED_V4.exec(remote)?.[1];

@@ -61,6 +61,35 @@ dialer('a listener that closes at once is not dialed in a tight loop', () => {
   assert.ok(lost >= 5 && lost <= 10, `${lost} times in two minutes`);
 });
 
+dialer('an address that a standby names is dialed next, but not one that the named one names', () => {
+  const rig = openRig({
+    onConnection: (connection) => {
+      connection.writeError('NOT_LEADER', { otherAddress: 'leader:9' });
+      return { onFrame: () => undefined, onClose: () => undefined };
+    },
+  });
+  new Listener({
+    net: rig.network.machine('leader'),
+    clock: rig.clock,
+    address: { port: 9 },
+    onConnection: (connection) => {
+      connection.writeError('NOT_LEADER', { otherAddress: `leader:${PORT}` });
+      return { onFrame: () => undefined, onClose: () => undefined };
+    },
+  });
+  const { events } = rig.dial();
+  rig.clock.advance(400);
+  const dialed = events.flatMap((event) => (event.kind === 'dialing' ? [event.address] : []));
+  assert.equal(
+    dialed.map((address) => ('port' in address ? address.port : 0)),
+    [PORT, 9],
+    'the third is dialed after a delay',
+  );
+  const lost = events.find((event) => event.kind === 'lost');
+  assert.ok(lost?.kind === 'lost' && lost.reason.kind === 'peer-error');
+  assert.is(lost.reason.error.message, 'not the leader, try leader:9');
+});
+
 dialer('jitter spreads the dialers of a lost listener', () => {
   const rig = openRig();
   const dials = Array.from({ length: 200 }, () => rig.dial());

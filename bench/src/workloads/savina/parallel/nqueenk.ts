@@ -4,7 +4,7 @@ import { type MasterWorkerTask, masterWorker, runWithoutActors } from '../master
 const workers = 20;
 const threshold = 4;
 /** Solutions of the puzzle by board size. */
-const known: readonly number[] = [
+export const known: readonly number[] = [
   1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2_680, 14_200, 73_712, 365_596, 2_279_184,
 ];
 
@@ -26,7 +26,7 @@ function count(all: number, columns: number, left: number, right: number): numbe
   return solutions;
 }
 
-function taskOf(size: number): {
+export function taskOf(size: number): {
   task: MasterWorkerTask<Board, number>;
   sum: () => number;
   reset: () => void;
@@ -61,8 +61,8 @@ function taskOf(size: number): {
   };
 }
 
-const empty: readonly Board[] = [{ row: 0, columns: 0, left: 0, right: 0 }];
-const sizeOf = (scale: number): number =>
+export const empty: readonly Board[] = [{ row: 0, columns: 0, left: 0, right: 0 }];
+export const sizeOf = (scale: number): number =>
   Math.min(known.length - 1, Math.max(6, Math.round(12 + Math.log(scale) / Math.log(6))));
 
 /**

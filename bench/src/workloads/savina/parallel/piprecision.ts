@@ -37,7 +37,7 @@ interface Task {
   reset(): void;
 }
 
-function taskFor(scale: number): Task {
+export function taskFor(scale: number): Task {
   const digits = scaled(5_000, scale, 50);
   const unit = 10n ** (BigInt(digits) + guard);
   const cut = 10n ** guard;

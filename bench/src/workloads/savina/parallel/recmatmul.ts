@@ -11,18 +11,19 @@ interface Piece {
   readonly columnB: number;
 }
 
-class Product {
+export class Product {
   readonly size: number;
   private readonly a: Float64Array;
   private readonly b: Float64Array;
   private readonly c: Float64Array;
   pieces = 0;
 
-  constructor(size: number) {
+  /** `memory`: of the product, where several threads write to it. */
+  constructor(size: number, memory: ArrayBuffer | SharedArrayBuffer = new ArrayBuffer(8 * size * size)) {
     this.size = size;
     this.a = Float64Array.from({ length: size * size }, (_, at) => Math.floor(at / size));
     this.b = Float64Array.from({ length: size * size }, (_, at) => at % size);
-    this.c = new Float64Array(size * size);
+    this.c = new Float64Array(memory);
   }
 
   reset(): void {
@@ -62,7 +63,7 @@ function split({ size, rowA, columnA, columnB }: Piece, more: (piece: Piece) => 
   }
 }
 
-function taskOf(product: Product): MasterWorkerTask<Piece, number> {
+export function taskOf(product: Product): MasterWorkerTask<Piece, number> {
   return {
     workers,
     work(piece, more) {
@@ -79,9 +80,9 @@ function taskOf(product: Product): MasterWorkerTask<Piece, number> {
   };
 }
 
-const sizeOf = (scale: number): number => 2 ** Math.max(5, Math.round(10 + Math.log2(scale) / 3));
+export const sizeOf = (scale: number): number => 2 ** Math.max(5, Math.round(10 + Math.log2(scale) / 3));
 
-function outcomeOf(product: Product): Outcome {
+export function outcomeOf(product: Product): Outcome {
   return { attempted: product.size ** 3, completed: product.pieces, oracle: product.isCorrect };
 }
 

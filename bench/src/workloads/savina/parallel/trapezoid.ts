@@ -9,17 +9,17 @@ function height(x: number): number {
   return (1 / (x + 1)) * Math.sqrt(1 + Math.exp(Math.sqrt(2 * x))) * Math.sin(x ** 3 - 1);
 }
 
-interface Strip {
+export interface Strip {
   readonly first: number;
   readonly count: number;
 }
 
-interface Integral {
+export interface Integral {
   area: number;
   pieces: number;
 }
 
-function strips(pieces: number): Strip[] {
+export function strips(pieces: number): Strip[] {
   const each = Math.floor(pieces / workers);
   return Array.from({ length: workers }, (_, index) => ({
     first: index * each,
@@ -27,7 +27,7 @@ function strips(pieces: number): Strip[] {
   }));
 }
 
-function taskOf(pieces: number, sum: Integral): MasterWorkerTask<Strip, Integral> {
+export function taskOf(pieces: number, sum: Integral): MasterWorkerTask<Strip, Integral> {
   const width = (to - from) / pieces;
   return {
     workers,
@@ -47,7 +47,7 @@ function taskOf(pieces: number, sum: Integral): MasterWorkerTask<Strip, Integral
 }
 
 /** Simpson's rule as an independent check: it converges much faster than trapezoids. */
-function simpson(points: number): number {
+export function simpson(points: number): number {
   const width = (to - from) / points;
   let sum = height(from) + height(to);
   for (let index = 1; index < points; index += 1)
@@ -55,7 +55,7 @@ function simpson(points: number): number {
   return (sum * width) / 3;
 }
 
-function outcomeOf(pieces: number, sum: Integral, expected: number): Outcome {
+export function outcomeOf(pieces: number, sum: Integral, expected: number): Outcome {
   // The error of the trapezoids falls with the square of their number.
   const tolerance = 1e-9 + 1e4 / pieces ** 2;
   return { attempted: pieces, completed: sum.pieces, oracle: Math.abs(sum.area - expected) < tolerance };

@@ -30,7 +30,7 @@ export class PlacedProxies {
     if (middleware !== undefined)
       throw new OptionError('spawn.middleware', middleware, 'needed no middleware: functions do not cross');
     const remote = remoteOf(definition);
-    threads.checkPlaceable(remote);
+    threads.checkPlaceable(remote, definition);
     const route = new PlacedRoute(this.parts, remote, thread, threads.pack({ args, supervise }));
     return { definition: this.definitions.placedOf(definition), options: { ...rest, args: route } };
   }

@@ -1,6 +1,7 @@
 import type { ActorCell } from '../../actor/actor-cell.js';
 import type { CellRef } from '../../ref/cell-ref.js';
 import type { StopReason } from '../../runtime-event.js';
+import type { FailureCircumstances } from '../../supervision/failure-report.js';
 import type { ActorAddress, RemoteDefinition, RemoteSignal } from '../threads.js';
 import { Route, type RouteParts } from './route.js';
 
@@ -95,20 +96,21 @@ export class PlacedRoute extends Route {
     this.unpause();
     this.settle?.();
     this.settle = undefined;
-    if (hadResident) this.failed(cell, error, 'thread', true, false);
+    if (hadResident) this.failed(cell, error, { hook: 'thread', isCutOff: true });
   }
 
   /** A report of the thread on which the resident is. */
   handle(cell: ActorCell, signal: RemoteSignal): void {
-    if (signal.kind === 'failed')
-      this.failed(cell, signal.error, signal.message, signal.unresumable, signal.isFinal);
-    else if (signal.kind === 'rested') this.rested();
+    if (signal.kind === 'failed') {
+      const { error, message: hook, unresumable: isCutOff, isFinal, messageHistory: messagesThere } = signal;
+      this.failed(cell, error, { hook, isCutOff, isFinal, messagesThere });
+    } else if (signal.kind === 'rested') this.rested();
     else if (signal.kind === 'stopped') this.ended(cell.ref, signal.reason);
   }
 
   /** A failure of the resident is a failure of the proxy. */
-  private failed(cell: ActorCell, error: Error, hook: string, isCutOff: boolean, isFinal: boolean): void {
-    if (isFinal) this.resident = 'absent';
-    this.parts.runtime.failures.failed(cell, error, -1, undefined, { hook, isCutOff, isFinal });
+  private failed(cell: ActorCell, error: Error, circumstances: FailureCircumstances): void {
+    if (circumstances.isFinal === true) this.resident = 'absent';
+    this.parts.runtime.failures.failed(cell, error, -1, undefined, circumstances);
   }
 }

@@ -1,7 +1,7 @@
 // Hot path: no allocation per message.
 
 import type { ActorCell } from '../../actor/actor-cell.js';
-import { type Envelope, isEnveloped } from '../../message/envelope.js';
+import { type Envelope, handlerOf, isEnveloped } from '../../message/envelope.js';
 import { MonitoredDelivery } from '../notes/monitored-delivery.js';
 import type { Route } from './route.js';
 
@@ -11,10 +11,29 @@ import type { Route } from './route.js';
  * fills, and mutes its senders.
  */
 export class ProxyDelivery extends MonitoredDelivery {
+  /** The send that was noted last. */
+  private notedTo: ActorCell | undefined = undefined;
+  private notedHandler = 0;
+  private notedBy = 0;
+
   override wakeWith(cell: ActorCell, handler: number, payload: unknown): void {
-    if (!isEnveloped(handler)) (cell.state as Route).writeMessage(cell, handler, payload);
-    else if (isAskFromOutside(payload as Envelope)) (cell.state as Route).writeAsk(cell, payload as Envelope);
-    else super.wakeWith(cell, handler, payload);
+    if (!isEnveloped(handler)) {
+      this.note(cell, handler);
+      (cell.state as Route).writeMessage(cell, handler, payload);
+    } else if (isAskFromOutside(payload as Envelope)) {
+      this.note(cell, handler);
+      (cell.state as Route).writeAsk(cell, payload as Envelope);
+    } else super.wakeWith(cell, handler, payload);
+  }
+
+  /** No ready entry and no queue has the send of such a message. A repeated one is noted once. */
+  private note(cell: ActorCell, handler: number): void {
+    const { running, sequence } = this.ready;
+    if (cell === this.notedTo && handler === this.notedHandler && running === this.notedBy) return;
+    this.notedTo = cell;
+    this.notedHandler = handler;
+    this.notedBy = running;
+    this.recorder?.note(running, cell.slot, handlerOf(handler), sequence);
   }
 }
 

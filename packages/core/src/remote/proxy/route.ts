@@ -4,6 +4,7 @@ import type { SuspensionToken } from '../../define/actor-context.js';
 import { messageOf } from '../../errors/bounded-error.js';
 import { toError } from '../../errors/thrown-value.js';
 import { type Envelope, enveloped } from '../../message/envelope.js';
+import { type PackedContexts, packContexts } from '../../middleware/crossing-contexts.js';
 import type { CellRef } from '../../ref/cell-ref.js';
 import type { StopReason } from '../../runtime-event.js';
 import type { RemoteAsks } from '../remote-asks.js';
@@ -24,7 +25,7 @@ export interface RouteParts {
   waitForRoom(thread: number, token: SuspensionToken): void;
   /** A record to a thread, which may be this one. */
   signal(thread: number, signal: RemoteSignal): void;
-  toldHere(route: Route, handler: number, payload: unknown): void;
+  toldHere(route: Route, handler: number, payload: unknown, contexts: PackedContexts | undefined): void;
   refOf(cell: ActorCell): RemoteRef;
 }
 
@@ -65,8 +66,10 @@ export abstract class Route {
   writeMessage(cell: ActorCell, handler: number, payload: unknown, envelope?: Envelope): void {
     const { runsOn, parts } = this;
     try {
-      if (runsOn === parts.threads.self) return parts.toldHere(this, handler, payload);
-      const hasRoom = parts.threads.tell(runsOn, this.address, handler, payload, this.layouts?.[handler]);
+      const contexts = envelope === undefined ? undefined : packContexts(cell, envelope);
+      if (runsOn === parts.threads.self) return parts.toldHere(this, handler, payload, contexts);
+      const layout = this.layouts?.[handler];
+      const hasRoom = parts.threads.tell(runsOn, this.address, handler, payload, contexts, layout);
       parts.runtime.monitor?.written();
       if (!hasRoom) this.waitForRoom(cell);
     } catch (thrown) {
@@ -76,7 +79,7 @@ export abstract class Route {
 
   writeAsk(cell: ActorCell, envelope: Envelope): void {
     try {
-      const hasRoom = this.parts.asks.forward(this, envelope);
+      const hasRoom = this.parts.asks.forward(this, envelope, packContexts(cell, envelope));
       this.parts.runtime.monitor?.written();
       if (!hasRoom) this.waitForRoom(cell);
     } catch (thrown) {

@@ -11,7 +11,7 @@ export class ExploreError extends TroupeError {
   /** The last messages, oldest first: `sender → receiver.message`. */
   readonly messages: readonly string[];
   constructor(seed: number, replay: string, cause: unknown, details: ExploreDetails) {
-    const { passed, choices, shrunkTo, crashes, messages } = details;
+    const { passed, choices, shrunkTo, crashes, messages, threads } = details;
     super(
       [
         `seed ${seed} fails, after ${passed} that passed: ${toError(cause).message}`,
@@ -19,7 +19,7 @@ export class ExploreError extends TroupeError {
         ...crashes.map((crash) => `crashed: ${crash}`),
         'last messages:',
         ...messages.map((message) => `  ${message}`),
-        `replay: explore(scenario, { replay: '${replay}' })`,
+        `replay: explore(scenario, { replay: '${replay}'${threads === 0 ? '' : `, threads: ${threads}`} })`,
       ].join('\n'),
       { cause },
     );
@@ -34,6 +34,7 @@ export interface ExploreDetails {
   readonly choices: number;
   readonly shrunkTo: number;
   readonly crashes: readonly string[];
+  readonly threads: number;
   readonly messages: readonly string[];
 }
 

@@ -12,6 +12,10 @@ export interface ExploreOptions {
   readonly from?: number | undefined;
   /** One schedule again, as an `ExploreError` has printed it. Default: none. */
   readonly replay?: string | undefined;
+  /**
+   * Threads of the world beside the main one, each with a pump of its own: `thread-1` and so on. Default 0.
+   */
+  readonly threads?: number | undefined;
   /** Virtual time that a scenario may take. Default 3,600,000. */
   readonly timeMaxMs?: number | undefined;
 }
@@ -23,7 +27,13 @@ const replayText = rule(
   'a text that an ExploreError has printed',
   (value) => typeof value === 'string' && REPLAY.test(value),
 );
-const RULES = { seeds: wholeNumber(1), from: wholeNumber(0), replay: replayText, timeMaxMs: wholeNumber(1) };
+const RULES = {
+  seeds: wholeNumber(1),
+  from: wholeNumber(0),
+  replay: replayText,
+  threads: wholeNumber(0, 128),
+  timeMaxMs: wholeNumber(1),
+};
 const TURNS_MAX = 1_000_000;
 
 /**
@@ -33,8 +43,8 @@ const TURNS_MAX = 1_000_000;
  */
 export async function explore(scenario: Scenario, options: ExploreOptions = {}): Promise<number> {
   checkOptions('explore', options, RULES);
-  const { seeds = 200, from = 1, replay, timeMaxMs = 3_600_000 } = options;
-  const explorer = new Explorer(scenario, timeMaxMs);
+  const { seeds = 200, from = 1, replay, threads = 0, timeMaxMs = 3_600_000 } = options;
+  const explorer = new Explorer(scenario, { timeMaxMs, threads });
   if (replay !== undefined) {
     const { seed, choices } = parseReplay(replay);
     await explorer.repeat(seed, choices);
@@ -53,11 +63,11 @@ interface Failing {
 
 class Explorer {
   private readonly scenario: Scenario;
-  private readonly timeMaxMs: number;
+  private readonly options: Pick<WorldLimits, 'timeMaxMs' | 'threads'>;
 
-  constructor(scenario: Scenario, timeMaxMs: number) {
+  constructor(scenario: Scenario, options: Explorer['options']) {
     this.scenario = scenario;
-    this.timeMaxMs = timeMaxMs;
+    this.options = options;
   }
 
   async trySeed(seed: number, passed: number): Promise<void> {
@@ -69,16 +79,16 @@ class Explorer {
       return again !== undefined && kindOf(again.error) === kind;
     });
     const shrunk = (await this.runOnce(seed, ScheduleChoices.repeated(fewest))) ?? found;
-    throw explained(seed, shrunk, passed, found.choices.size);
+    throw explained(seed, shrunk, passed, found.choices.size, this.options.threads);
   }
 
   async repeat(seed: number, choices: OtherChoices): Promise<void> {
     const found = await this.runOnce(seed, ScheduleChoices.repeated(choices));
-    if (found !== undefined) throw explained(seed, found, 0, choices.size);
+    if (found !== undefined) throw explained(seed, found, 0, choices.size, this.options.threads);
   }
 
   private async runOnce(seed: number, choices: ScheduleChoices): Promise<Failing | undefined> {
-    const limits: WorldLimits = { seed, timeMaxMs: this.timeMaxMs, turnsMax: TURNS_MAX };
+    const limits: WorldLimits = { ...this.options, seed, turnsMax: TURNS_MAX };
     const world = new SchedulingWorld(choices, limits);
     try {
       await world.run(this.scenario);
@@ -98,7 +108,13 @@ function kindOf(error: unknown): string {
   return `${name} ${code}`;
 }
 
-function explained(seed: number, failing: Failing, passed: number, choices: number): ExploreError {
+function explained(
+  seed: number,
+  failing: Failing,
+  passed: number,
+  choices: number,
+  threads: number,
+): ExploreError {
   const { error, crashes, messages } = failing;
   const replay = `${seed}:${[...failing.choices].map(([at, choice]) => `${at}.${choice}`).join(',')}`;
   return new ExploreError(seed, replay, error, {
@@ -107,6 +123,7 @@ function explained(seed: number, failing: Failing, passed: number, choices: numb
     shrunkTo: failing.choices.size,
     crashes,
     messages,
+    threads,
   });
 }
 

@@ -1,8 +1,10 @@
 import type { ActorCell } from '../../actor/actor-cell.js';
+import { MisuseError } from '../../errors/error-classes.js';
 import { number } from '../../option-check.js';
 import type { AnyRef } from '../../ref/actor-ref.js';
 import { checkRefArgument } from '../../ref/check-ref-argument.js';
 import { type TestSystem, VirtualSystem } from '../test-system.js';
+import { VirtualThreads } from '../threads/virtual-threads.js';
 import { busyActors } from '../unanswered-ask.js';
 import { CrashedError, InvariantError, StuckWorldError } from './explore-errors.js';
 import type { ScheduleChoices } from './schedule-choices.js';
@@ -19,6 +21,8 @@ export interface ExploredWorld extends TestSystem {
   crash(ref: AnyRef): void;
   /** The actor may fail before any turn, so many times in all; once unless given. */
   mayCrash(ref: AnyRef, times?: number): void;
+  /** Ends a thread with everything on it, as a crash would; another takes its place. */
+  endThread(name: string): void;
   /** Takes from 0 to `maxMs` of virtual time. */
   delay(maxMs: number): Promise<void>;
 }
@@ -27,6 +31,8 @@ export interface WorldLimits {
   readonly seed: number;
   readonly timeMaxMs: number;
   readonly turnsMax: number;
+  /** Beside the main one. */
+  readonly threads: number;
 }
 
 export class SchedulingWorld extends VirtualSystem implements ExploredWorld {
@@ -40,7 +46,8 @@ export class SchedulingWorld extends VirtualSystem implements ExploredWorld {
   private isDriven = true;
 
   constructor(choices: ScheduleChoices, limits: WorldLimits) {
-    super({ seed: limits.seed, stuckAfterMs: 1_000 }, (ready) => choices.choose(ready));
+    const threads = limits.threads === 0 ? undefined : new VirtualThreads({ count: limits.threads });
+    super({ seed: limits.seed, stuckAfterMs: 1_000, threads }, (ready) => choices.choose(ready));
     this.choices = choices;
     this.limits = limits;
   }
@@ -62,6 +69,13 @@ export class SchedulingWorld extends VirtualSystem implements ExploredWorld {
     this.crashable.push({ ref, times });
   }
 
+  endThread(name: string): void {
+    if (this.threads === undefined)
+      throw new MisuseError('endThread: this world has no threads; explore with `threads`');
+    this.crashes.push(`${name} at turn ${this.turns}`);
+    this.threads.end(name);
+  }
+
   delay(maxMs: number): Promise<void> {
     number(0, 1e9)(maxMs, 'delay.maxMs');
     const ms = this.choices.choose(Math.floor(maxMs) + 1);
@@ -70,7 +84,7 @@ export class SchedulingWorld extends VirtualSystem implements ExploredWorld {
 
   override step(): boolean {
     for (const one of this.isDriven ? this.crashable : []) {
-      if (one.times > 0 && this.executor.readyCount > 0 && this.choices.isRarely(CRASH_ONE_IN)) {
+      if (one.times > 0 && this.readyCount > 0 && this.choices.isRarely(CRASH_ONE_IN)) {
         one.times -= 1;
         this.crash(one.ref);
       }

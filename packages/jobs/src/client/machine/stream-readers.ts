@@ -1,11 +1,6 @@
 import type { ClientMessage } from '../../protocol/client-messages.js';
-import type {
-  ReadStream,
-  StreamConsumed,
-  StreamItem,
-  StreamItems,
-  StreamPosition,
-} from '../../protocol/stream-messages.js';
+import type { ReadStream, StreamConsumed, StreamItems } from '../../protocol/stream-messages.js';
+import { positionBehind } from '../stream/position-behind.js';
 import type { ClientEffects } from './client-effects.js';
 
 /** The readers of a client. Each knows its place, so that a new session goes on where the last one ended. */
@@ -39,7 +34,7 @@ export class StreamReaders {
     if (known === undefined) return;
     const last = items.at(-1);
     if (last?.kind === 'end' || last?.kind === 'refused') this.readers.delete(reader);
-    else if (last !== undefined) this.readers.set(reader, { ...known, ...behind(last, known) });
+    else if (last !== undefined) this.readers.set(reader, { ...known, ...positionBehind(last, known) });
     this.effects.streamed(reader, items);
   }
 
@@ -60,19 +55,5 @@ export class StreamReaders {
       reader: request.reader,
       items: [{ kind: 'refused', status: 'FAILED_PRECONDITION', problem }],
     });
-  }
-}
-
-/** The position behind an item. */
-function behind(item: StreamItem, known: StreamPosition): StreamPosition {
-  switch (item.kind) {
-    case 'data':
-      return { attempt: item.attempt, offset: item.first + item.chunks.length };
-    case 'reset':
-      return { attempt: item.attempt, offset: 0 };
-    case 'gap':
-      return { attempt: item.attempt, offset: item.to ?? item.from };
-    default:
-      return known;
   }
 }

@@ -28,6 +28,9 @@ export function emptyDraft(
     delayMs: 0,
     wantsOutcome,
     trace: undefined,
+    orderKey: undefined,
+    tags: undefined,
+    runAt: undefined,
     call,
     isAnswered: false,
     batch,
@@ -43,5 +46,8 @@ export function emptyItem(): ItemDraft {
     delayMs: 0,
     wantsOutcome: false,
     trace: undefined,
+    orderKey: undefined,
+    tags: undefined,
+    runAt: undefined,
   };
 }

@@ -1,6 +1,7 @@
 import type { StreamItem, StreamPosition } from '../../protocol/stream-messages.js';
 import type { ClientCalls } from '../client-protocol.js';
 import { ItemQueue, READER_WINDOW_BYTES } from './item-queue.js';
+import type { StreamHead } from './stream-head.js';
 
 /** A stream that a caller reads. */
 export interface OpenReader {
@@ -16,12 +17,15 @@ export class ReaderTable {
   private lastReader = 0;
   private endedBy: Error | undefined = undefined;
 
-  open(calls: ReaderCalls, job: number, position: StreamPosition): OpenReader {
+  /** `head`: it begins with these items, which were read before. */
+  open(calls: ReaderCalls, job: number, position: StreamPosition, head?: StreamHead): OpenReader {
     this.lastReader += 1;
     const reader = this.lastReader;
     const items = new ItemQueue(reader, (consumed) => {
       if (this.endedBy === undefined) calls.streamConsumed(consumed);
     });
+    if (head !== undefined) items.push(head.items);
+    if (head?.isWhole === true) return { items, stop: () => undefined };
     if (this.endedBy !== undefined) items.fail(this.endedBy);
     else {
       this.queues.set(reader, items);

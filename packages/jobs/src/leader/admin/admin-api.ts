@@ -11,20 +11,26 @@ import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { ProgressTable } from '../progress/progress-table.js';
+import type { ScheduleApi } from '../schedules/schedule-api.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
-import { JobListing } from './job-listing.js';
+import { JobExplainer } from './job-explainer.js';
+import { type InputRead, JobInputs } from './job-inputs.js';
+import type { OperatorApi } from './operator-api.js';
+
+import { QueueAdmin } from './queue-admin.js';
 import { refusalReasons } from './refusal-reasons.js';
+import { runnerWaits } from './runner-waits.js';
 import { nearQuotas, tableUses } from './table-usage.js';
 
 type BulkRequest = AdminRequest & { readonly kind: 'redrive' | 'purge' };
 
 const REASON_CHARS_MAX = 500;
 const FORBIDDEN: AdminAnswer = { kind: 'forbidden', needed: 'observe on leader.observe' };
+const FORBIDDEN_ADMIN: AdminAnswer = { kind: 'forbidden', needed: 'admin on leader.admin' };
 
 /**
- * Requests of clients and operators: cancel, inspect, list, overview, redrive, purge. Answers show durable
- * state only.
+ * Requests of clients and operators about jobs, queues and the leader. Answers show durable state only.
  */
 export class AdminApi {
   private readonly context: LeaderParts<
@@ -32,6 +38,7 @@ export class AdminApi {
     | 'diskLow'
     | 'diskSlow'
     | 'draining'
+    | 'effects'
     | 'fleet'
     | 'ledger'
     | 'limits'
@@ -47,28 +54,31 @@ export class AdminApi {
   private readonly leaseWatch: LeaseWatch;
   private readonly feeds: FeedTable;
   private readonly progress: ProgressTable;
-  private readonly listing: JobListing;
+  private readonly schedules: ScheduleApi;
+  readonly operator: OperatorApi;
+  private readonly queueAdmin: QueueAdmin;
+  private readonly explainer: JobExplainer;
+  private readonly inputs: JobInputs;
 
   constructor(
     context: AdminApi['context'],
     leaseWatch: LeaseWatch,
     feeds: FeedTable,
     progress: ProgressTable,
+    schedules: ScheduleApi,
+    makeOperator: (viewOf: (job: LeaderJob) => JobView | undefined) => OperatorApi,
   ) {
     this.context = context;
+    this.schedules = schedules;
+    this.operator = makeOperator((job) => (this.isExpired(job) ? undefined : this.jobView(job)));
     this.leaseWatch = leaseWatch;
     this.feeds = feeds;
     this.progress = progress;
-    this.listing = new JobListing(
-      (job) => (this.isExpired(job) ? undefined : this.jobView(job)),
-      (session, call, views) => this.answer(session, call, { kind: 'jobs', views }),
+    this.queueAdmin = new QueueAdmin(context);
+    this.explainer = new JobExplainer(context);
+    this.inputs = new JobInputs(context.effects, (session, call, answer) =>
+      this.answer(session, call, answer),
     );
-  }
-
-  /** Continues the lists for the share of one turn. True if there is more to do. */
-  continueListings(): boolean {
-    if (this.listing.size > 0) this.listing.step();
-    return this.listing.size > 0;
   }
 
   serve(session: ClientSession, call: number, request: AdminRequest): void {
@@ -77,9 +87,17 @@ export class AdminApi {
         return this.cancel(session, call, request.job, request.reason);
       case 'inspect': {
         const job = this.context.ledger.jobs.get(request.job);
+        if (this.isExpiredButChanging(job))
+          return this.context.whenApplied(() => this.serve(session, call, request));
         if (job === undefined || this.isExpired(job) || !session.permits('observe', job))
           return this.answer(session, call, { kind: 'unknown', job: request.job });
         return this.answer(session, call, { kind: 'job', view: this.inspected(job) });
+      }
+      case 'input': {
+        const job = this.context.ledger.jobs.get(request.job);
+        if (job === undefined || this.isExpired(job) || !session.permits('observe', job))
+          return this.answer(session, call, { kind: 'unknown', job: request.job });
+        return this.inputs.serve(session, call, request, job);
       }
       case 'find-key': {
         const { client } = session;
@@ -87,24 +105,63 @@ export class AdminApi {
         return this.serve(session, call, { kind: 'inspect', job: entry?.job ?? 0 });
       }
       case 'list':
-        return this.listing.start(session, call, request, this.context.ledger.jobs);
+        return this.operator.list(session, call, request);
       case 'overview':
         if (!session.permitsOverview) return this.answer(session, call, FORBIDDEN);
         return this.answer(session, call, { kind: 'overview', overview: this.overview() });
+      case 'actors': {
+        if (!session.permitsAdmin) return this.answer(session, call, FORBIDDEN_ADMIN);
+        const { effects, logUse: log, lsn } = this.context;
+        return this.answer(session, call, { kind: 'actors', actors: { ...effects.viewActors(), log, lsn } });
+      }
       case 'redrive':
       case 'purge':
         return this.redriveOrPurge(session, call, request);
       case 'dead-attempts':
         return this.deadAttempts(session, call, request.jobs);
+      case 'queues':
+        return this.answer(session, call, this.queueAdmin.list(session));
+      case 'queue-limits':
+      case 'queue-mode': {
+        const refused = this.queueAdmin.change(session, call, request.queue, request);
+        return refused === undefined ? undefined : this.answer(session, call, refused);
+      }
+      case 'explain':
+        return this.explain(session, call, request.job);
+      case 'schedule-set':
+      case 'schedule-drop':
+      case 'schedule-pause':
+      case 'schedule-run':
+      case 'schedules':
+        return this.schedules.serve(session, call, request);
       default:
-        return request satisfies never;
+        return this.operator.serve(session, call, request);
     }
+  }
+
+  private explain(session: ClientSession, call: number, no: number): void {
+    const job = this.context.ledger.jobs.get(no);
+    if (job === undefined || this.isExpired(job) || !session.permits('observe', job))
+      return this.answer(session, call, { kind: 'unknown', job: no });
+    this.answer(session, call, { kind: 'explained', explanation: this.explainer.explain(job) });
+  }
+
+  /** The record of a change is applied. */
+  queueChanged(queue: string, session: ClientSession, call: number): void {
+    this.answer(session, call, { kind: 'queue', queue: this.queueAdmin.view(queue) });
+  }
+
+  /** A part of a stored input has been read. */
+  inputRead(read: InputRead): void {
+    this.inputs.read(read);
   }
 
   /** Wins over any retry. A job that has ended already stays as it is, and the answer has its state. */
   private cancel(session: ClientSession, call: number, no: number, reason: string): void {
     const { ledger } = this.context;
     const job = ledger.jobs.get(no);
+    if (this.isExpiredButChanging(job))
+      return this.context.whenApplied(() => this.cancel(session, call, no, reason));
     if (job === undefined || this.isExpired(job) || !session.permits('cancel', job))
       return this.answer(session, call, { kind: 'unknown', job: no });
     if (job.pending) return this.context.whenApplied(() => this.cancel(session, call, no, reason));
@@ -172,8 +229,15 @@ export class AdminApi {
       nearQuotas: nearQuotas(this.context),
       refusing: refusalReasons(this.context),
       log: this.context.logUse,
+      runnerWaits: runnerWaits(this.context),
+      execs: this.operator.depths(),
       workers: [...fleet.sessions.values()].map((session) => this.workerView(session)),
     };
+  }
+
+  /** A dead letter whose time is over, and whose redrive is being written: it may be queued again. */
+  private isExpiredButChanging(job: LeaderJob | undefined): boolean {
+    return job?.pending === true && this.isExpired(job);
   }
 
   private isExpired(job: LeaderJob): boolean {
@@ -182,7 +246,8 @@ export class AdminApi {
 
   private jobView(job: LeaderJob): JobView {
     const holder = job.state === 'running' ? job.lease?.session : undefined;
-    const view = { ...viewOf(job), ...this.feeds.view(job.no) };
+    const tags = this.context.ledger.tags.of(job.no);
+    const view = { ...viewOf(job), ...this.feeds.view(job.no), ...(tags.length === 0 ? {} : { tags }) };
     if (holder === undefined) return this.waitingView(job, view);
     const waitsForRunner = this.progress.waitsForRunner(job.no, job.attempt);
     return {
@@ -217,6 +282,7 @@ export class AdminApi {
       cpu: session.cpu,
       lagMs: session.lagMs,
       runners: session.runnerUses,
+      ...(session.isQuiet ? { quiet: true } : {}),
     };
   }
 }
@@ -239,5 +305,6 @@ function viewOf(job: LeaderJob): JobView {
     reason: job.end?.reason ?? '',
     failure: job.end?.failure ?? job.failure,
     payloadBytes: job.payload.length,
+    ...(job.key === '' ? {} : { key: job.key }),
   };
 }

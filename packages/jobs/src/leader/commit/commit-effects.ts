@@ -1,9 +1,12 @@
 // Hot path: `run` runs once per record.
 import type { LedgerRecord, PurgeRecord, RedriveRecord } from '../../ledger/ledger-record.js';
 import type { AdminApi } from '../admin/admin-api.js';
+import type { OperatorApi } from '../admin/operator-api.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts, Session } from '../leader-context.js';
+import type { ScheduleApi } from '../schedules/schedule-api.js';
+import type { Scheduler } from '../schedules/scheduler.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
 import type { StreamTable } from '../streams/stream-table.js';
@@ -17,6 +20,9 @@ interface Parts {
   readonly sessions: SessionRegistry;
   readonly streams: StreamTable;
   readonly feeds: FeedTable;
+  readonly scheduler: Scheduler;
+  readonly schedules: ScheduleApi;
+  readonly operator: OperatorApi;
 }
 
 /**
@@ -73,9 +79,27 @@ export class CommitEffects {
         return this.parts.feeds.fed(record, applied, from as ClientSession, tag);
       case 'feed_end':
         return this.parts.feeds.ended(record);
+      case 'schedule_set':
+      case 'schedule_drop':
+      case 'schedule_pause':
+        this.parts.scheduler.changed(record.name);
+        return this.parts.schedules.answerView(from as ClientSession, tag, record.name);
+      case 'schedule_fire':
+        if (applied !== undefined) this.ended(this.stopCancelled(applied));
+        return this.parts.schedules.fired(record, from as ClientSession | undefined, tag);
+      case 'redrive_edited':
+        return this.redrivenOrPurged({ jobs: [record.job] }, from as ClientSession, tag);
+      case 'worker_quiet':
+        return this.parts.operator.workerChanged(record.worker, from as ClientSession, tag);
       case 'redrive':
       case 'purge':
         return this.redrivenOrPurged(record, from as ClientSession, tag);
+      case 'expire':
+        return this.expired(applied as LeaderJob);
+      case 'queue_limits':
+      case 'queue_mode':
+        context.queues.controlChanged(record.queue, context.ledger.queueControls.get(record.queue));
+        return this.parts.admin.queueChanged(record.queue, from as ClientSession, tag);
       case 'spill_file':
         return this.parts.streams.spillFileNamed(record.file);
       case 'spill_drop':
@@ -90,6 +114,7 @@ export class CommitEffects {
       case 'state':
       case 'tick':
       case 'feed_drop':
+      case 'audit':
         return;
       default:
         return record satisfies never;
@@ -97,7 +122,9 @@ export class CommitEffects {
   }
 
   private ended(job: LeaderJob): void {
+    this.context.queues.ended(job.no);
     notifyWaiters(this.context, job);
+    this.parts.scheduler.jobEnded(job.no);
     if (job.policy.streaming === undefined) return;
     this.parts.streams.jobEnded(job);
     this.parts.feeds.jobEnded(job.no);
@@ -109,6 +136,12 @@ export class CommitEffects {
   }
 
   private cancelled(job: LeaderJob, session: ClientSession, call: number): void {
+    this.ended(this.stopCancelled(job));
+    this.parts.admin.answer(session, call, { kind: 'cancelled', state: job.state });
+  }
+
+  /** The worker of a cancelled job aborts its attempt; no worker gets one that was queued. */
+  private stopCancelled(job: LeaderJob): LeaderJob {
     const { context } = this;
     const { lease } = job;
     if (lease === undefined) context.queues.cancelled(job);
@@ -117,20 +150,31 @@ export class CommitEffects {
       context.markDirty(lease.session);
     }
     this.parts.attempts.endLease(job, job.attempt);
-    this.ended(job);
-    this.parts.admin.answer(session, call, { kind: 'cancelled', state: job.state });
     context.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.exec });
+    return job;
   }
 
-  private redrivenOrPurged(record: RedriveRecord | PurgeRecord, session: ClientSession, call: number): void {
+  private expired(job: LeaderJob): void {
+    job.pending = false;
+    this.context.queues.cancelled(job);
+    this.ended(job);
+    this.context.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.exec });
+  }
+
+  private redrivenOrPurged(
+    record: Pick<RedriveRecord | PurgeRecord, 'jobs'>,
+    session: ClientSession,
+    call: number,
+  ): void {
     const { ledger, queues } = this.context;
-    for (const no of record.jobs) {
+    // From the last to the first: each goes before the jobs that wait for its order key.
+    for (const no of [...record.jobs].reverse()) {
       const job = ledger.jobs.get(no);
       if (job === undefined) continue;
       job.pending = false;
       if (job.state !== 'queued') continue;
       this.parts.streams.redriven(job);
-      queues.add(job, this.context.recordTime);
+      queues.addRedriven(job, this.context.recordTime);
     }
     this.parts.admin.answer(session, call, { kind: 'count', count: record.jobs.length });
   }

@@ -12,6 +12,7 @@ import type {
   RequeueRecord,
   RequeueType,
 } from '../../ledger/ledger-record.js';
+import { YEAR_MS } from '../../option-check.js';
 import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { AttemptEnd, AttemptRef, StreamEnd } from '../../protocol/worker-messages.js';
 import type { FeedTable } from '../feeds/feed-table.js';
@@ -19,8 +20,6 @@ import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import type { ExecQueue } from './exec-queue.js';
 import { Lease } from './lease.js';
-
-const FED = { isFed: true } as const;
 
 /** How an attempt without a result ended: reported by its worker, or decided here. */
 type EndCause = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'payload-lost';
@@ -39,6 +38,7 @@ export class AttemptLifecycle {
     | 'recordBytesMax'
     | 'recordTime'
     | 'stage'
+    | 'stats'
     | 'uncommitted'
     | 'whenApplied'
   >;
@@ -108,13 +108,15 @@ export class AttemptLifecycle {
       runMs: policy.limits.runMs,
       outputBytes: policy.limits.outputBytes,
       streaming: policy.streaming !== undefined,
-      ...(isFed(policy) ? FED : {}),
+      isFed: isFed(policy) ? true : undefined,
       durable: policy.stream?.durable,
       silenceMs: policy.limits.silenceMs,
       trace,
     });
     this.context.markDirty(session);
     const waitedMs = record.at - Math.max(job.at, job.dueAt);
+    lease.assignedAt = record.at;
+    this.context.stats.of(policy.exec).waits.add(waitedMs, record.at);
     const { attempt } = record;
     this.context.observe?.({ kind: 'assigned', job: job.no, exec: policy.exec, attempt, waitedMs, trace });
   }
@@ -147,6 +149,7 @@ export class AttemptLifecycle {
       this.context.stage(withStreamEnd(record, end), session);
       return;
     }
+    if (end.outcome === 'snoozed') return this.stageSnooze(lease, end.delayMs, end);
     this.stageEnd(lease, end.outcome, end.outcome === 'released' ? undefined : end.failure, end);
   }
 
@@ -175,17 +178,40 @@ export class AttemptLifecycle {
     this.context.stage(withStreamEnd(record, end), lease.session);
   }
 
+  /** Its handler wants another attempt later: a release with a delay, which counts as nothing. */
+  private stageSnooze(lease: Lease, delayMs: number, end: StreamEnd): void {
+    const { job } = lease;
+    job.pending = true;
+    const record = this.requeue(job, 'release', 0, undefined);
+    const ms = Math.min(Math.max(0, delayMs) || 0, YEAR_MS);
+    const dueAt = ms === 0 ? 0 : record.at + ms;
+    this.context.stage(
+      withStreamEnd(record.type === 'dlq' ? record : { ...record, dueAt }, end),
+      lease.session,
+    );
+  }
+
   /** The attempt has ended in the ledger: its lease ends, and its worker may forget it. */
   endLease(job: LeaderJob, attempt: number): void {
     const { lease } = job;
     job.pending = false;
     if (lease === undefined) return;
     job.lease = undefined;
+    this.addRun(job, lease.assignedAt);
     lease.session.removeLease(lease);
-    this.context.queues.removeRunning(job.client);
+    this.context.queues.removeRunning(job);
     if (!lease.session.open) return;
     lease.session.acknowledge(job.no, attempt, job.end?.result?.length ?? 0);
     this.context.markDirty(lease.session);
+  }
+
+  private addRun({ policy, state }: LeaderJob, assignedAt: number): void {
+    const { recordTime: now } = this.context;
+    const stats = this.context.stats.of(policy.exec);
+    if (assignedAt > 0) stats.runs.add(now - assignedAt, now);
+    if (state === 'done') stats.done.add(now);
+    else if (state !== 'cancelled') stats.failed.add(now);
+    if (state === 'dead') stats.dead.add(now);
   }
 
   /** After recovery: the worker that held the attempt may claim it. */
@@ -193,7 +219,7 @@ export class AttemptLifecycle {
     const lease = new Lease(job, job.attempt, session, this.context.leaseTime);
     job.lease = lease;
     session.addLease(lease);
-    this.context.queues.addRunning(job.client);
+    this.context.queues.addRunning(job);
   }
 
   /**
@@ -235,6 +261,8 @@ export class AttemptLifecycle {
         return this.requeue(job, 'worker_down_requeue', job.crashes, failure);
       case 'failed':
       case 'timed-out':
+        if (failure?.code !== undefined && retry.stopOn?.includes(failure.code) === true)
+          return this.deadLetter(job, 'final', failure);
         if (job.failures + 1 >= retry.attempts) return this.deadLetter(job, cause, failure);
         return this.requeue(job, cause === 'failed' ? 'retry' : 'timeout_requeue', job.failures + 1, failure);
       default:

@@ -1,9 +1,9 @@
 // Hot path: the loop of `dispatch` runs once per job.
-import { neededFeature } from '../../job/job-policy.js';
 import type { LeaderParts } from '../leader-context.js';
 import { TURN_JOBS_MAX } from '../options/leader-limits.js';
 import type { AttemptLifecycle } from './attempt-lifecycle.js';
 import type { ExecQueue } from './exec-queue.js';
+import { StartDeadlines } from './limits/start-deadlines.js';
 
 const IN_BATCH = { batchContinues: true };
 const ALONE = { batchContinues: false };
@@ -11,14 +11,16 @@ const ALONE = { batchContinues: false };
 /** Matches queued jobs with the credit of workers, whichever came first. */
 export class Dispatcher {
   private readonly context: LeaderParts<
-    'draining' | 'effects' | 'fleet' | 'ledger' | 'queues' | 'recordTime' | 'times' | 'uncommitted'
+    'draining' | 'effects' | 'fleet' | 'ledger' | 'queues' | 'recordTime' | 'stage' | 'times' | 'uncommitted'
   >;
   private readonly attempts: AttemptLifecycle;
+  readonly deadlines: StartDeadlines;
   private dueTimerAt = Number.POSITIVE_INFINITY;
 
   constructor(context: Dispatcher['context'], attempts: AttemptLifecycle) {
     this.context = context;
     this.attempts = attempts;
+    this.deadlines = new StartDeadlines(context);
   }
 
   /** Runs at the end of every turn. True: there is more to assign. */
@@ -27,10 +29,11 @@ export class Dispatcher {
     const { queues, fleet, ledger } = context;
     const now = context.recordTime;
     const isPromoted = queues.promote(now);
+    const areExpired = this.deadlines.expire(now);
     const stalled: ExecQueue[] = [];
     fleet.startRound();
     let left = TURN_JOBS_MAX;
-    while (left > 0 && fleet.hasCredit && !context.draining) {
+    while (left > 0 && fleet.hasCredit && !context.draining && areExpired) {
       const queue = queues.takeQueue();
       if (queue === undefined) break;
       const no = queues.peek(queue);
@@ -38,28 +41,38 @@ export class Dispatcher {
       const job = ledger.jobs.get(no);
       const bytes = job?.payload.length ?? context.uncommitted.bytesOf(no);
       // A stream is never short, so it neither waits in a batch nor makes others wait in one.
-      const feature = job === undefined ? context.uncommitted.featureOf(no) : neededFeature(job.policy);
+      const { feature } = queue;
       // A job that crashed a worker runs outside batches, so that other jobs are not quarantined with it.
       const isAlone = feature !== undefined || (job !== undefined && job.crashes > 0);
-      const session = isAlone ? fleet.leastLoaded(queue, bytes, feature) : fleet.pick(queue, bytes);
+      const hint = queue.sticky ? queues.orderGates.hintOf(no) : undefined;
+      const session =
+        (hint === undefined ? undefined : fleet.preferred(hint, queue, bytes)) ??
+        (isAlone ? fleet.leastLoaded(queue, bytes) : fleet.pick(queue, bytes));
       if (session === undefined) {
         stalled.push(queue);
         continue;
       }
       left -= 1;
+      if (queue.sticky) queues.orderGates.setHint(no, session.name);
       this.attempts.assign(no, bytes, session, queue);
       queues.take(queue, !isAlone && fleet.batchContinues ? IN_BATCH : ALONE);
       queues.returnQueue(queue);
     }
     for (const queue of stalled) queues.returnQueue(queue);
     this.armDueTimer(now);
-    return left === 0 || !isPromoted;
+    return left === 0 || !isPromoted || !areExpired;
   }
 
   /** Whether the job is still to be assigned. A queued job with a pending record is being cancelled. */
   isWaiting(no: number): boolean {
     const job = this.context.ledger.jobs.get(no);
     return job === undefined ? this.context.uncommitted.contains(no) : job.state === 'queued' && !job.pending;
+  }
+
+  /** Since when the job may begin; one that is not in the ledger yet, since now. */
+  waitsSince(no: number): number {
+    const job = this.context.ledger.jobs.get(no);
+    return job === undefined ? this.context.recordTime : Math.max(job.at, job.dueAt);
   }
 
   /** The dispatch of the next turn takes what is due. */
@@ -70,7 +83,7 @@ export class Dispatcher {
   /** A delay shorter than a tick is exact to the millisecond. */
   private armDueTimer(now: number): void {
     const { queues, times, effects } = this.context;
-    const dueAt = queues.nextDueAt;
+    const dueAt = Math.min(queues.nextDueAt, this.deadlines.nextAt);
     if (dueAt >= this.dueTimerAt || dueAt - now > times.tickMs) return;
     this.dueTimerAt = dueAt;
     effects.startDueTimer(Math.max(0, dueAt - now));

@@ -1,7 +1,5 @@
-import type { JobFeature } from '../../protocol/job-protocol.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
-import type { ExecQueue } from './exec-queue.js';
-import type { QueueName } from './job-queues.js';
+import type { ExecQueue, QueueName } from './exec-queue.js';
 
 /**
  * Workers with credit that are compared for one job. Enough to avoid the loaded ones, whatever the size of
@@ -16,8 +14,8 @@ export class Fleet {
   private readonly withCredit: WorkerSession[] = [];
   private cursor = 0;
   /** The worker that got the latest job of this round. */
-  private stickyWorker: WorkerSession | undefined = undefined;
-  /** How many more jobs of its batch the sticky worker may get. */
+  private batchWorker: WorkerSession | undefined = undefined;
+  /** How many more jobs of its batch the worker of the batch may get. */
   private batchLeft = 0;
 
   get hasCredit(): boolean {
@@ -53,7 +51,13 @@ export class Fleet {
 
   /** The worker that got the latest job may get the next one too. */
   get batchContinues(): boolean {
-    return this.stickyWorker !== undefined && this.batchLeft > 0 && this.stickyWorker.creditIndex >= 0;
+    return this.batchWorker !== undefined && this.batchLeft > 0 && this.batchWorker.creditIndex >= 0;
+  }
+
+  /** A worker has named a warm runner. */
+  get hasRunners(): boolean {
+    for (const { runnerUses } of this.sessions.values()) if (runnerUses.length > 0) return true;
+    return false;
   }
 
   /** The warm runner of these jobs, where only its credit is missing. */
@@ -69,25 +73,44 @@ export class Fleet {
   }
 
   startRound(): void {
-    this.stickyWorker = undefined;
+    this.batchWorker = undefined;
   }
 
   /**
    * The worker of the job before, as long as its jobs are so short that batching them beats spreading them.
    */
   pick(queue: ExecQueue, bytes: number): WorkerSession | undefined {
-    const { stickyWorker } = this;
-    if (stickyWorker !== undefined && this.batchContinues && stickyWorker.takes(queue, bytes)) {
+    const { batchWorker } = this;
+    if (batchWorker !== undefined && this.batchContinues && batchWorker.takes(queue, bytes)) {
       this.batchLeft -= 1;
-      return stickyWorker;
+      return batchWorker;
     }
-    this.stickyWorker = this.leastLoaded(queue, bytes, undefined);
-    if (this.stickyWorker !== undefined) this.batchLeft = this.stickyWorker.batchSize - 1;
-    return this.stickyWorker;
+    this.batchWorker = this.leastLoaded(queue, bytes);
+    if (this.batchWorker !== undefined) this.batchLeft = this.batchWorker.batchSize - 1;
+    return this.batchWorker;
   }
 
-  /** The best of the next few workers that can take this job; one with a feature must be begun at once. */
-  leastLoaded(queue: ExecQueue, bytes: number, feature: JobFeature | undefined): WorkerSession | undefined {
+  /** The worker of this name, if it can take the job now. */
+  preferred(name: string, queue: ExecQueue, bytes: number): WorkerSession | undefined {
+    const session = this.sessions.get(name);
+    if (session === undefined || session.creditIndex < 0 || !session.takes(queue, bytes)) return undefined;
+    return queue.feature !== undefined && !session.hasFreeSlot ? undefined : session;
+  }
+
+  /** Workers with code for these jobs; and those among them that may take one, by labels and features. */
+  eligible(job: QueueName): { readonly serveExec: number; readonly sessions: readonly WorkerSession[] } {
+    let serveExec = 0;
+    const sessions: WorkerSession[] = [];
+    for (const session of this.sessions.values()) {
+      if (!session.open || session.draining || !session.servesExec(job)) continue;
+      serveExec += 1;
+      if (session.servesJob(job)) sessions.push(session);
+    }
+    return { serveExec, sessions };
+  }
+
+  /** The best of the next few workers that can take this job; one with a feature is begun at once. */
+  leastLoaded(queue: ExecQueue, bytes: number): WorkerSession | undefined {
     const count = this.withCredit.length;
     let best: WorkerSession | undefined;
     let bestScore = Number.POSITIVE_INFINITY;
@@ -95,7 +118,7 @@ export class Fleet {
     for (let i = 0; i < count && compared < COMPARED_MAX; i += 1) {
       this.cursor = this.cursor + 1 < count ? this.cursor + 1 : 0;
       const session = this.withCredit[this.cursor] as WorkerSession;
-      if (!session.takes(queue, bytes) || (feature !== undefined && !session.canBegin(feature))) continue;
+      if (!session.takes(queue, bytes) || (queue.feature !== undefined && !session.hasFreeSlot)) continue;
       compared += 1;
       const score = session.loadScore;
       if (score >= bestScore) continue;

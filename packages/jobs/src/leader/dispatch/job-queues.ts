@@ -1,48 +1,66 @@
 // Hot path: no allocation per job once the lanes exist.
 
-import { Ring } from '../../collections/ring.js';
+import { ALL_QUEUES, queueOf } from '../../job/queue-control.js';
 import type { Job } from '../../ledger/jobs/job.js';
 import { JobHeap } from '../../ledger/jobs/job-heap.js';
+import type { QueueControl } from '../../ledger/queue-controls.js';
 import { TURN_JOBS_MAX } from '../options/leader-limits.js';
-import { ClientLane, ClientQuota } from './client-lane.js';
-import { ExecQueue } from './exec-queue.js';
+import { ExecQueue, type QueueName } from './exec-queue.js';
+import { OrderGates } from './limits/order-gates.js';
+import { QueueGates } from './limits/queue-gates.js';
+import { PriorityClass } from './priority-class.js';
+import { TenantLane, TenantQuota, tenantOf } from './tenant-lane.js';
 
-/** Empty lanes are kept for the next job of the same client, up to this many an exec. */
+/** Empty lanes are kept for the next job of the same tenant, up to this many a queue. */
 const IDLE_LANES_MAX = 256;
 /** Empty queues too, up to this many: an exec that is used once must not stay for ever. */
 const IDLE_QUEUES_MAX = 1_024;
 
-/** A queue is found by exec and group: the same exec in another group has other submitters and workers. */
-export interface QueueName {
-  readonly exec: string;
-  readonly group: string;
+/** The part of a job that its queue has to know. */
+export interface WaitingJobs {
+  /** The job of that number is still to be assigned. */
+  isWaiting(no: number): boolean;
+  /** Since when it may begin. */
+  waitsSince(no: number): number;
 }
 
 /**
- * Every job that may be assigned, now or at its time (ADR 0405). Execs take turns; inside an exec the clients
- * take turns; a lane whose client is at its limit is parked. Jobs are queued by their numbers, because one
- * may be assigned while its own record is still on its way to the disk (ADR 0407).
+ * Every job that may be assigned, now or at its time (ADR 0405, 0425). The highest class has its turn; in a
+ * class execs take turns; inside an exec the tenants take turns; a lane whose tenant is at its limit is
+ * parked. Jobs are queued by their numbers, because one may be assigned while its own record is still on its
+ * way to the disk (ADR 0407).
  *
- * Invariant: a lane with a job is in its queue's round, or parked with its client; a queue with a lane in its
- * round is in the round of queues, or taken by a running dispatch, which returns it.
+ * Invariant: a lane with a job is in its queue's round, or parked with its tenant; a queue with a lane in its
+ * round is in the round of its class, parked at its gate, or taken by a running dispatch, which returns it.
  */
 export class JobQueues {
-  /** By group, then by exec. */
+  readonly gates = new QueueGates();
+  readonly orderGates: OrderGates;
+  readonly runningMax: number;
+  /** By group, then by exec and all that its jobs need. */
   private readonly groups = new Map<string, Map<string, ExecQueue>>();
   private queueCount = 0;
-  private readonly quotas = new Map<string, ClientQuota>();
-  private readonly round = new Ring<ExecQueue>();
+  private readonly quotas = new Map<string, TenantQuota>();
+  private readonly classes: PriorityClass[] = [];
+  private turns = 0;
   private readonly delayedJobs = new JobHeap();
-  private readonly runningMax: number;
-  private readonly isWaiting: (no: number) => boolean;
+  private readonly jobs: WaitingJobs;
+  /** Jobs with an order key that a restart has still to put back. */
+  private unordered: Job[] = [];
+  /** Of the turn. */
+  private now = 0;
+  private tickedAt = 0;
+  private lastName: QueueName | undefined = undefined;
+  private lastQueue: ExecQueue | undefined = undefined;
 
-  /**
-   * `runningMax`: attempts one client may have running at once. `isWaiting`: the job of that number is still
-   * to be assigned.
-   */
-  constructor(runningMax: number, isWaiting: (no: number) => boolean) {
+  /** `runningMax`: attempts one tenant may have running at once. */
+  constructor(runningMax: number, jobs: WaitingJobs) {
     this.runningMax = runningMax;
-    this.isWaiting = isWaiting;
+    this.jobs = jobs;
+    this.orderGates = new OrderGates(
+      (no) => this.jobs.isWaiting(no),
+      (no, name, tenant) => this.addTo(this.laneOf(name, tenant), no, false),
+    );
   }
 
   /** The number of queues, empty ones included. */
@@ -50,31 +68,44 @@ export class JobQueues {
     return this.queueCount;
   }
 
+  /** When the next job is due, by its delay or by a rate. */
   get nextDueAt(): number {
-    return this.delayedJobs.nextAt;
+    return Math.min(this.delayedJobs.nextAt, this.orderGates.nextAt, this.gates.nextAt(this.now));
   }
 
   get delayed(): number {
     return this.delayedJobs.size;
   }
 
-  /** Adds a job behind those of its client, or to the delayed jobs until it is due. */
+  /** Adds a job behind those of its tenant, or to the delayed jobs until it is due. */
   add(job: Job, now: number): void {
     if (job.dueAt > now) this.delayedJobs.push(job.dueAt, job);
-    else this.enqueue(job.no, job.policy, job.client);
+    else this.enqueue(job.no, job.policy, job.client, job.orderKey);
   }
 
   /** The same for a job that is due, and that the ledger need not know yet. */
-  enqueue(no: number, name: QueueName, client: string): void {
-    this.addTo(this.laneOf(name, client), no, false);
+  enqueue(no: number, name: QueueName, client: string, orderKey = ''): void {
+    const tenant = tenantOf(client);
+    if (orderKey !== '' && !this.orderGates.enter(no, name, tenant, orderKey, AT_TAIL)) return;
+    this.addTo(this.laneOf(name, tenant), no, false);
   }
 
   /**
-   * Adds a job whose attempt did not succeed: it goes before jobs of its client that were submitted later.
+   * Adds a job whose attempt did not succeed: it goes before jobs of its tenant that were submitted later.
+   * It has kept its order key.
    */
   addFirst(job: Job, now: number): void {
     if (job.dueAt > now) this.delayedJobs.push(job.dueAt, job);
-    else this.addTo(this.laneOf(job.policy, job.client), job.no, true);
+    else this.addTo(this.laneOf(job.policy, tenantOf(job.client)), job.no, true);
+  }
+
+  /** A dead letter is queued again: it goes before the jobs that wait for its order key. */
+  addRedriven(job: Job, now: number): void {
+    const { no, policy, client, orderKey } = job;
+    if (orderKey === '') return this.add(job, now);
+    const tenant = tenantOf(client);
+    if (this.orderGates.enter(no, policy, tenant, orderKey, AT_HEAD))
+      this.addTo(this.laneOf(policy, tenant), no, false);
   }
 
   /** A queued job was cancelled. In a lane its entry is removed when it is met. */
@@ -82,31 +113,73 @@ export class JobQueues {
     this.delayedJobs.remove(job);
   }
 
-  /** Enqueues delayed jobs that are due, a bounded number. False: there are more. */
+  /** The job has ended: the next of its order key may begin. */
+  ended(no: number): void {
+    this.orderGates.release(no);
+  }
+
+  /** A queued job from before a restart. */
+  restore(job: Job, now: number): void {
+    if (job.orderKey === '') this.add(job, now);
+    else this.unordered.push(job);
+  }
+
+  /**
+   * All jobs are here: those with an order key enter in their order. Jobs that have begun once come first:
+   * they had their key.
+   */
+  restored(now: number): void {
+    const jobs = this.unordered;
+    this.unordered = [];
+    this.orderGates.now = now;
+    jobs.sort((one, other) => joinTime(one) - joinTime(other) || one.no - other.no);
+    for (const job of jobs) {
+      const { no, policy, client, orderKey } = job;
+      if (job.attempt > 0) this.orderGates.restore(no, policy, tenantOf(client), orderKey, false);
+      this.add(job, now);
+    }
+  }
+
+  /** Enqueues delayed jobs that are due, a bounded number, and opens gates. False: there are more. */
   promote(now: number): boolean {
+    this.now = now;
+    this.orderGates.wake(now);
+    for (const queue of this.gates.opened(now)) this.returnQueue(queue);
     for (let left = TURN_JOBS_MAX; this.delayedJobs.nextAt <= now; left -= 1) {
       if (left === 0) return false;
       const job = this.delayedJobs.pop() as Job;
-      if (this.isWaiting(job.no)) this.enqueue(job.no, job.policy, job.client);
+      if (this.jobs.isWaiting(job.no)) this.enqueue(job.no, job.policy, job.client, job.orderKey);
     }
     return true;
   }
 
+  /** Queues with jobs that are due. */
+  *occupied(): Generator<ExecQueue, void, void> {
+    for (const queues of this.groups.values())
+      for (const queue of queues.values()) if (queue.size > 0) yield queue;
+  }
+
   /** Takes the next queue out of the round. The caller returns it. */
   takeQueue(): ExecQueue | undefined {
-    const queue = this.round.shift();
-    if (queue !== undefined) queue.inRound = false;
-    return queue;
+    const { all } = this.gates;
+    if (all !== undefined && !all.isOpen(this.now)) return undefined;
+    for (;;) {
+      const queue = this.nextClass()?.round.shift();
+      if (queue === undefined) return undefined;
+      queue.inRound = false;
+      if (queue.gate === undefined || queue.gate.isOpen(this.now)) return queue;
+      queue.gate.park(queue);
+    }
   }
 
   returnQueue(queue: ExecQueue): void {
-    if (queue.inRound || queue.round.size === 0) return;
+    if (queue.inRound || queue.isParked || queue.round.size === 0) return;
     queue.inRound = true;
-    this.round.push(queue);
+    this.classOf(queue.priority).round.push(queue);
   }
 
   /**
-   * The number of the next job of this queue, or 0. Lanes at the limit of their client are parked on the way.
+   * The number of the next job of this queue, or 0. Lanes at the limit of their tenant are parked on the way.
    */
   peek(queue: ExecQueue): number {
     for (;;) {
@@ -122,13 +195,17 @@ export class JobQueues {
   }
 
   /**
-   * Takes the job that `peek` returned; its client has one more running. The turn of its lane is over, unless
+   * Takes the job that `peek` returned; its tenant has one more running. The turn of its lane is over, unless
    * the batch continues (ADR 0410).
    */
   take(queue: ExecQueue, { batchContinues }: { readonly batchContinues: boolean }): void {
-    const lane = queue.round.peek() as ClientLane;
-    lane.jobs.shift();
+    const lane = queue.round.peek() as TenantLane;
+    this.orderGates.started(lane.jobs.shift() as number);
     lane.quota.running += 1;
+    queue.running += 1;
+    queue.starts += 1;
+    queue.gate?.started(this.now);
+    this.gates.all?.started(this.now);
     const isEmpty = this.headOf(lane) === 0;
     if (batchContinues && !isEmpty) return;
     queue.round.shift();
@@ -137,17 +214,29 @@ export class JobQueues {
     else this.joinRound(lane);
   }
 
-  /** An attempt of this client was running when the leader started. */
-  addRunning(client: string): void {
-    this.quotaOf(client).running += 1;
+  /** Attempts of the tenant of this client that run. */
+  runningOf(client: string): number {
+    return this.quotas.get(tenantOf(client))?.running ?? 0;
   }
 
-  /** One attempt of this client has ended. */
-  removeRunning(client: string): void {
-    const quota = this.quotaOf(client);
+  /** An attempt of this job was running when the leader started. */
+  addRunning({ no, policy, client, orderKey }: Pick<Job, 'no' | 'policy' | 'client' | 'orderKey'>): void {
+    const tenant = tenantOf(client);
+    const queue = this.queueOf(policy);
+    this.quotaOf(tenant).running += 1;
+    queue.running += 1;
+    if (queue.gate !== undefined) queue.gate.running += 1;
+    if (this.gates.all !== undefined) this.gates.all.running += 1;
+    if (orderKey !== '') this.orderGates.restore(no, policy, tenant, orderKey, true);
+  }
+
+  /** One attempt of this job has ended. */
+  removeRunning({ policy, client }: Pick<Job, 'policy' | 'client'>): void {
+    this.attemptEnded(this.queueOf(policy));
+    const quota = this.quotaOf(tenantOf(client));
     quota.running -= 1;
     while (quota.parked.length > 0 && quota.running < this.runningMax) {
-      const lane = quota.parked.shift() as ClientLane;
+      const lane = quota.parked.shift() as TenantLane;
       lane.isParked = false;
       this.joinRound(lane);
       this.returnQueue(lane.queue);
@@ -155,7 +244,108 @@ export class JobQueues {
     this.dropIfIdle(quota);
   }
 
-  private addTo(lane: ClientLane, no: number, atHead: boolean): void {
+  private attemptEnded(queue: ExecQueue): void {
+    const { gate } = queue;
+    queue.running -= 1;
+    this.gates.all?.ended();
+    if (this.queueCount > IDLE_QUEUES_MAX && queue.isIdle) this.drop(queue);
+    if (gate === undefined) return;
+    gate.ended();
+    if (gate.hasParked && gate.isOpen(this.now))
+      for (const parked of gate.takeParked()) this.returnQueue(parked);
+  }
+
+  /**
+   * An operator has changed a queue; undefined: nothing is set for it any more. A bucket of tokens is full,
+   * or was empty at `emptyAt`.
+   */
+  controlChanged(queue: string, control: QueueControl | undefined, emptyAt = Number.NEGATIVE_INFINITY): void {
+    const queues = this.queuesOf(queue);
+    if (control === undefined)
+      for (const parked of this.gates.remove(queue, queues)) this.returnQueue(parked);
+    else {
+      const gate = this.gates.change(control, queues, emptyAt);
+      for (const parked of gate.takeParked()) this.returnQueue(parked);
+    }
+    if (queue !== ALL_QUEUES) this.orderGates.setRule(queue, control?.limits ?? {}, emptyAt);
+  }
+
+  /** Once a tick: rates are measured, and classes rise with the age of their oldest job. */
+  tick(now: number): void {
+    for (const queues of this.groups.values())
+      for (const queue of queues.values()) if (this.tickedAt > 0) queue.sample(now - this.tickedAt);
+    this.tickedAt = now;
+    // With one class there is nothing to decide.
+    if (this.classes.length > 1) this.age(now);
+  }
+
+  private age(now: number): void {
+    for (const one of this.classes) {
+      let oldest = now;
+      for (let at = 0; at < one.round.size; at += 1)
+        oldest = Math.min(oldest, this.oldestOf(one.round.at(at) as ExecQueue, now));
+      one.age(now - oldest);
+    }
+  }
+
+  /** The queues of a `group/exec`, or all. */
+  queuesOf(name: string): readonly ExecQueue[] {
+    const [group = '', exec = ''] = name.split('/');
+    const queues: ExecQueue[] = [];
+    for (const [inGroup, byVariant] of this.groups) {
+      if (name !== ALL_QUEUES && inGroup !== group) continue;
+      for (const queue of byVariant.values())
+        if (name === ALL_QUEUES || queue.exec === exec) queues.push(queue);
+    }
+    return queues;
+  }
+
+  /** For those that look. Undefined: it has had no job, or none for long. */
+  queue(name: QueueName): ExecQueue | undefined {
+    return this.groups.get(name.group)?.get(name.variant ?? name.exec);
+  }
+
+  quota(client: string): TenantQuota | undefined {
+    return this.quotas.get(tenantOf(client));
+  }
+
+  /** Highest first. */
+  get classesByLevel(): readonly PriorityClass[] {
+    return [...this.classes].sort((one, other) => other.level - one.level);
+  }
+
+  private oldestOf(queue: ExecQueue, now: number): number {
+    let oldest = now;
+    for (let at = 0; at < queue.round.size; at += 1) {
+      const head = this.headOf(queue.round.at(at) as TenantLane);
+      if (head !== 0) oldest = Math.min(oldest, this.jobs.waitsSince(head));
+    }
+    return oldest;
+  }
+
+  private nextClass(): PriorityClass | undefined {
+    const { classes } = this;
+    if (classes.length === 1) return classes[0];
+    let best: PriorityClass | undefined;
+    for (const one of classes) {
+      if (one.round.size === 0) continue;
+      if (best === undefined || one.level > best.level || (one.level === best.level && one.turn < best.turn))
+        best = one;
+    }
+    if (best === undefined) return undefined;
+    this.turns += 1;
+    best.turn = this.turns;
+    return best;
+  }
+
+  private classOf(priority: number): PriorityClass {
+    for (const one of this.classes) if (one.priority === priority) return one;
+    const made = new PriorityClass(priority);
+    this.classes.push(made);
+    return made;
+  }
+
+  private addTo(lane: TenantLane, no: number, atHead: boolean): void {
     if (atHead) lane.jobs.unshift(no);
     else lane.jobs.push(no);
     if (lane.inRound || lane.isParked) return;
@@ -163,78 +353,102 @@ export class JobQueues {
     this.returnQueue(lane.queue);
   }
 
-  private joinRound(lane: ClientLane): void {
+  private joinRound(lane: TenantLane): void {
     lane.inRound = true;
     lane.queue.round.push(lane);
   }
 
-  private park(lane: ClientLane): void {
+  private park(lane: TenantLane): void {
     lane.isParked = true;
     lane.quota.parked.push(lane);
   }
 
   /** The lane is empty. */
-  private retire(lane: ClientLane): void {
+  private retire(lane: TenantLane): void {
     const { queue, quota } = lane;
     if (this.queueCount > IDLE_QUEUES_MAX && queue.isIdle) return this.drop(queue);
     if (queue.lanes.size <= IDLE_LANES_MAX) return;
-    queue.lanes.delete(quota.client);
+    queue.lanes.delete(quota.tenant);
     quota.lanes -= 1;
     this.dropIfIdle(quota);
   }
 
   /** The queue is empty. A dispatch that has taken it finds no job in it, and does not return it. */
-  private drop({ exec, group, lanes }: ExecQueue): void {
+  private drop(queue: ExecQueue): void {
+    const { group, lanes } = queue;
     const queues = this.groups.get(group);
-    queues?.delete(exec);
+    queues?.delete(queue.variant);
     if (queues?.size === 0) this.groups.delete(group);
     this.queueCount -= 1;
+    this.lastName = undefined;
     for (const { quota } of lanes.values()) {
       quota.lanes -= 1;
       this.dropIfIdle(quota);
     }
   }
 
-  private dropIfIdle(quota: ClientQuota): void {
+  private dropIfIdle(quota: TenantQuota): void {
     if (this.quotas.size <= IDLE_LANES_MAX || quota.running > 0 || quota.lanes > 0) return;
-    this.quotas.delete(quota.client);
+    this.quotas.delete(quota.tenant);
   }
 
-  private headOf(lane: ClientLane): number {
+  private headOf(lane: TenantLane): number {
     for (;;) {
       const no = lane.jobs.peek();
       if (no === undefined) return 0;
-      if (this.isWaiting(no)) return no;
+      if (this.jobs.isWaiting(no)) return no;
       lane.jobs.shift();
     }
   }
 
-  private laneOf({ exec, group }: QueueName, client: string): ClientLane {
-    const queue = this.groups.get(group)?.get(exec) ?? this.makeQueue(exec, group);
-    let lane = queue.lanes.get(client);
+  private laneOf(name: QueueName, tenant: string): TenantLane {
+    const queue = this.queueOf(name);
+    let lane = queue.lanes.get(tenant);
     if (lane === undefined) {
-      lane = new ClientLane(this.quotaOf(client), queue);
+      lane = new TenantLane(this.quotaOf(tenant), queue);
       lane.quota.lanes += 1;
-      queue.lanes.set(client, lane);
+      queue.lanes.set(tenant, lane);
     }
     return lane;
   }
 
-  private makeQueue(exec: string, group: string): ExecQueue {
-    const queue = new ExecQueue(exec, group);
-    this.queueCount += 1;
-    const queues = this.groups.get(group);
-    if (queues === undefined) this.groups.set(group, new Map([[exec, queue]]));
-    else queues.set(exec, queue);
+  /** Jobs mostly come and end in runs of one policy. */
+  private queueOf(name: QueueName): ExecQueue {
+    if (name === this.lastName) return this.lastQueue as ExecQueue;
+    const queue = this.queue(name) ?? this.makeQueue(name);
+    this.lastName = name;
+    this.lastQueue = queue;
     return queue;
   }
 
-  private quotaOf(client: string): ClientQuota {
-    let quota = this.quotas.get(client);
+  private makeQueue(name: QueueName): ExecQueue {
+    const queue = new ExecQueue(name);
+    this.queueCount += 1;
+    queue.gate = this.gates.of(queueOf(queue));
+    const queues = this.groups.get(name.group);
+    if (queues === undefined) this.groups.set(name.group, new Map([[queue.variant, queue]]));
+    else queues.set(queue.variant, queue);
+    return queue;
+  }
+
+  private quotaOf(tenant: string): TenantQuota {
+    let quota = this.quotas.get(tenant);
     if (quota === undefined) {
-      quota = new ClientQuota(client);
-      this.quotas.set(client, quota);
+      quota = new TenantQuota(tenant);
+      this.quotas.set(tenant, quota);
     }
     return quota;
   }
+}
+
+const AT_TAIL = { atHead: false };
+const AT_HEAD = { atHead: true };
+
+/**
+ * When it joins the others of its key: one between two attempts first, then one that was redriven or
+ * returned, then those that have not begun.
+ */
+function joinTime({ attempt, at, dueAt, failures, crashes }: Job): number {
+  if (attempt === 0) return Math.max(at, dueAt);
+  return failures + crashes > 0 || dueAt > 0 ? -1 : 0;
 }

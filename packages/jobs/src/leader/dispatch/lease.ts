@@ -9,6 +9,8 @@ export class Lease {
   /** Its index in the session's list of leases. */
   index = -1;
   startedAt: number;
+  /** Record time of its assignment; 0: by an earlier leader. */
+  assignedAt = 0;
   /**
    * The credit for it was spent by an earlier session of the worker, so it is not sent to the present one.
    */

@@ -90,7 +90,7 @@ export class FeedTable {
     if (job === undefined) return this.refuse(session, message, refusal as FeedRefusal);
     const opened = this.openedBy(session, message);
     if (opened === undefined) return this.refuse(session, message, TOO_MANY_OPEN);
-    this.reports.changed(opened);
+    this.report(job, opened);
   }
 
   feed(session: ClientSession, message: FeedMessage): void {
@@ -109,12 +109,13 @@ export class FeedTable {
     const { first, items, final } = message;
     const stored = this.context.ledger.feeds.get(job.no);
     // Before its end counts: the answer to the first of two equal messages may have been lost.
-    if (stored?.has({ feeder, first, items, final }) === true) {
-      this.reports.changed(opened);
+    if (stored?.has({ feeder, first, items, final }) === true) return this.report(job, opened);
+    const problem = this.takeProblem(session, job, message, opened);
+    if (problem !== undefined) {
+      this.refuse(session, message, problem);
+      if (job.end !== undefined) this.close(session, message.feed);
       return;
     }
-    const problem = this.takeProblem(session, job, message, opened);
-    if (problem !== undefined) return this.refuse(session, message, problem);
     const at = this.context.recordTime;
     const owner = identityOf(job.client);
     const record: FeedRecord = { type: 'feed', at, job: job.no, feeder, first, items, final };
@@ -243,6 +244,13 @@ export class FeedTable {
     if (problem !== undefined) return problem;
     const untaken = this.fedJob(job.no).untakenBytes(this.storedFeed(job.no));
     return untaken > OVERRUN_BYTES_MAX ? WINDOW_OVERRUN : undefined;
+  }
+
+  /** The feed of an ended job is not kept open: a redrive would wait for a client that takes it for ended. */
+  private report(job: LeaderJob, opened: OpenedFeed): void {
+    if (job.end === undefined) return this.reports.changed(opened);
+    this.reports.answer(opened.session, this.stateOf(opened));
+    this.close(opened.session, opened.number);
   }
 
   private openedBy(session: ClientSession, { feed, job }: OpenFeed): OpenedFeed | undefined {

@@ -32,6 +32,8 @@ export interface LeaderLimits extends LedgerLimits {
   readonly producersPerIdentityMax: number;
   /** The part of `policiesMax` that one identity may use. */
   readonly policiesPerIdentityMax: number;
+  /** Schedules. */
+  readonly schedulesMax: number;
   /** Files of chunks that have no room in memory. */
   readonly spillBytesMax: number;
   /** The part of `spillBytesMax` that one identity may use. */
@@ -66,6 +68,7 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
   deadBytesPerIdentityMax: 64 * 1024 * 1024,
   producersPerIdentityMax: 16_384,
   policiesPerIdentityMax: 4_096,
+  schedulesMax: 200_000,
   spillBytesMax: 1024 * 1024 * 1024,
   spillBytesPerIdentityMax: 256 * 1024 * 1024,
   outstandingMax: 16_384,

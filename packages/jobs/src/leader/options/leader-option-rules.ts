@@ -29,6 +29,7 @@ const LIMITS: Readonly<Record<keyof LeaderLimits, OptionRule>> = {
   policiesPerIdentityMax: wholeNumber(1),
   producersMax: wholeNumber(1),
   policiesMax: wholeNumber(1),
+  schedulesMax: wholeNumber(0),
   spillBytesMax: wholeNumber(0),
   spillBytesPerIdentityMax: wholeNumber(0),
   outstandingMax: wholeNumber(1),

@@ -1,4 +1,5 @@
 import type { Ring } from '../../collections/ring.js';
+import { ALL_QUEUES } from '../../job/queue-control.js';
 import type { Job } from '../../ledger/jobs/job.js';
 import type { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import type {
@@ -38,6 +39,10 @@ export class ClientSession {
   readonly readers = new Map<number, StreamReader>();
   /** The feeds that it has open, by the client's numbers. */
   readonly feeds = new Map<number, OpenedFeed>();
+  /** Submits that were refused, by code. */
+  readonly refusals = new Map<string, number>();
+  /** In record time. */
+  readonly openedAt: number;
   numbering: Numbering = UNNUMBERED;
   closed = false;
   /** Slices of a long list, and the messages behind it. */
@@ -56,7 +61,8 @@ export class ClientSession {
   private outcomes: JobOutcome[] | undefined = undefined;
   private others: ToClient[] | undefined = undefined;
 
-  constructor(client: string, token: string, port: ClientPort) {
+  constructor(client: string, token: string, port: ClientPort, openedAt: number) {
+    this.openedAt = openedAt;
     this.client = client;
     this.token = token;
     this.port = port;
@@ -89,14 +95,37 @@ export class ClientSession {
     return access.permits(action, `job.${action}.${job.policy.group}`);
   }
 
+  /** `group/exec`, or `*` for all queues. */
+  permitsQueue(action: 'observe' | 'admin', queue: string): boolean {
+    const subject = queue === ALL_QUEUES ? `leader.${action}` : `job.${action}.${queue.split('/')[0]}`;
+    return this.port.access?.permits(action, subject) ?? true;
+  }
+
+  /** Whether it may change something of this client, in this group. */
+  permitsChange(client: string, group: string): boolean {
+    const { access } = this.port;
+    return access === undefined || access.owns(client) || access.permits('admin', `job.admin.${group}`);
+  }
+
   /** Counts and workers do not belong to a job, so the right to see them is one of its own. */
   get permitsOverview(): boolean {
     return this.port.access?.permits('observe', 'leader.observe') ?? true;
   }
 
+  /** Actors and everything else that belongs to the leader itself. */
+  get permitsAdmin(): boolean {
+    return this.port.access?.permits('admin', 'leader.admin') ?? true;
+  }
+
   addReceipt(receipt: Receipt): void {
     this.receipts ??= [];
     this.receipts.push(receipt);
+  }
+
+  /** Its receipts are written before what is added from now on, also when it is closed. */
+  writeReceiptsFirst(): void {
+    if (this.receipts !== undefined) this.add({ kind: 'receipts', items: this.receipts });
+    this.receipts = undefined;
   }
 
   addOutcome(outcome: JobOutcome): void {

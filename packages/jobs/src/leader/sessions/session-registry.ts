@@ -13,6 +13,7 @@ import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { ProgressTable } from '../progress/progress-table.js';
+import { WorkerSteering } from '../steering/worker-steering.js';
 import type { StreamTable } from '../streams/stream-table.js';
 import { PolicyRegistry } from '../submit/policy-registry.js';
 import type { ProducerRegistry } from '../submit/producer-registry.js';
@@ -33,6 +34,7 @@ const PATTERNS_MAX = 256;
 /** Opens and closes sessions, and handles every message of theirs that is not a submit. */
 export class SessionRegistry {
   private readonly context: LeaderParts<
+    | 'clock'
     | 'fleet'
     | 'journal'
     | 'leaseTime'
@@ -47,10 +49,13 @@ export class SessionRegistry {
   private readonly attempts: AttemptLifecycle;
   private readonly leaseWatch: LeaseWatch;
   readonly policies: PolicyRegistry;
+  /** Open sessions. */
+  readonly clients = new Set<ClientSession>();
   private readonly producers: ProducerRegistry;
   private readonly streams: StreamTable;
   private readonly feeds: FeedTable;
   private readonly progress: ProgressTable;
+  readonly steering: WorkerSteering;
 
   constructor(
     context: SessionRegistry['context'],
@@ -69,10 +74,13 @@ export class SessionRegistry {
     this.feeds = feeds;
     this.progress = progress;
     this.policies = new PolicyRegistry(context);
+    this.steering = new WorkerSteering(context, attempts, (session) =>
+      this.refuse(session, 'ERR_SESSION_STOPPED', 'an operator has stopped this worker'),
+    );
   }
 
   openClient(hello: ClientHello, port: ClientPort): ClientSession {
-    const session = new ClientSession(hello.client, hello.token, port);
+    const session = new ClientSession(hello.client, hello.token, port, this.context.recordTime);
     const other = versionProblem(hello);
     if (other !== undefined) {
       this.refuse(session, 'ERR_SESSION_VERSION', other);
@@ -83,6 +91,7 @@ export class SessionRegistry {
       this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
       return session;
     }
+    this.clients.add(session);
     this.producers.resume(session);
     this.feeds.sessionOpened(session);
     const { outstandingMax, payloadBytesMax } = this.context.limits;
@@ -105,6 +114,8 @@ export class SessionRegistry {
   }
 
   producerExpired(session: ClientSession): void {
+    // A submit that is accepted must not be submitted again under another number.
+    session.writeReceiptsFirst();
     this.refuse(session, 'ERR_SESSION_REPLACED', 'silent for too long, open a new session');
   }
 
@@ -133,6 +144,7 @@ export class SessionRegistry {
     this.attempts.claim(session, before, hello.held);
     this.streams.reclaimed(session, hello.streams ?? []);
     context.fleet.add(session);
+    this.steering.refresh(session);
     context.observe?.({ kind: 'worker', worker: session.name, liveness: 'joined' });
     return session;
   }
@@ -175,6 +187,7 @@ export class SessionRegistry {
 
   clientClosed(session: ClientSession): void {
     session.closed = true;
+    this.clients.delete(session);
     this.streams.sessionClosed(session);
     this.feeds.sessionClosed(session);
     this.policies.sessionClosed(session);

@@ -1,7 +1,6 @@
 import { matchesSubject, subjectTokenOf } from '@troupe/transport';
 import type { Ring } from '../../collections/ring.js';
 import type { WorkerLiveness } from '../../protocol/admin-messages.js';
-import type { JobFeature } from '../../protocol/job-protocol.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
 import type {
@@ -15,8 +14,7 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../../protocol/worker-messages.js';
-import type { ExecQueue } from '../dispatch/exec-queue.js';
-import type { QueueName } from '../dispatch/job-queues.js';
+import type { ExecQueue, QueueName } from '../dispatch/exec-queue.js';
 import type { Lease } from '../dispatch/lease.js';
 import type { HeartbeatSession } from './heartbeat-session.js';
 import { SessionRunner } from './session-runner.js';
@@ -61,6 +59,8 @@ export class WorkerSession {
   /** Handlers that it reported as running although their attempt has ended. */
   reportedOverrun = 0;
   draining = false;
+  /** An operator has made it quiet, or stops it. */
+  isQuiet = false;
   /** Slices of a long report, and the messages behind it. */
   sliced: Ring<WorkerMessage> | undefined = undefined;
   /** Lease time of the last message from its event loop. */
@@ -89,6 +89,7 @@ export class WorkerSession {
   private readonly port: WorkerPort;
   private readonly execs: ReadonlySet<string>;
   private readonly features: ReadonlySet<string>;
+  private readonly labels: ReadonlySet<string>;
   private readonly patterns: readonly string[];
   /** Weak, because queues come and go. */
   private readonly servedQueues = new WeakMap<ExecQueue, boolean>();
@@ -115,6 +116,7 @@ export class WorkerSession {
     this.creditMax = port.creditMax ?? Number.POSITIVE_INFINITY;
     this.execs = new Set(hello.execs);
     this.features = new Set(hello.features);
+    this.labels = new Set(hello.labels);
     this.patterns = hello.patterns;
     for (const offer of hello.runners ?? []) {
       const runner = new SessionRunner(offer);
@@ -137,8 +139,8 @@ export class WorkerSession {
    * there, and come back (ADR 0410).
    */
   get credit(): number {
-    if (!this.open || this.draining || this.liveness !== 'alive' || this.reportedOverrun >= this.slots)
-      return 0;
+    if (!this.open || this.draining || this.isQuiet || this.liveness !== 'alive') return 0;
+    if (this.reportedOverrun >= this.slots) return 0;
     const atWorker = this.spent - this.returned;
     const atOnceMax = Math.min(this.slots + this.runTimeEstimate.batchSize, this.creditMax);
     return Math.max(0, Math.min(this.granted - this.spent, atOnceMax - atWorker));
@@ -156,9 +158,9 @@ export class WorkerSession {
     this.runTimeEstimate.add(ends.length - streams, runMs);
   }
 
-  /** It has named the feature, and one of its slots is free: such a job does not wait in its queue. */
-  canBegin(feature: JobFeature): boolean {
-    return this.features.has(feature) && this.spent - this.returned < this.slots;
+  /** One of its slots is free: a job that does not wait in its queue may go there. */
+  get hasFreeSlot(): boolean {
+    return this.spent - this.returned < this.slots;
   }
 
   /** The jobs it may get before another worker is chosen. */
@@ -179,9 +181,19 @@ export class WorkerSession {
     return this.leases.length + this.uncommitted;
   }
 
+  /** It has no attempt. */
+  get isIdle(): boolean {
+    return this.jobsInHand === 0;
+  }
+
   /** Whether it could take a job of this queue and size, beside its credit. */
   takes(queue: ExecQueue, bytes: number): boolean {
     return this.serves(queue) && this.fits(bytes) && (this.runners.size === 0 || this.hasRunner(queue));
+  }
+
+  /** The same without a queue, for one that looks. */
+  hasRoomFor(job: QueueName, bytes: number): boolean {
+    return this.fits(bytes) && (this.runnerOf(job)?.isFree ?? true);
   }
 
   /** Credit is spent for a job of this queue and size. */
@@ -236,7 +248,17 @@ export class WorkerSession {
   }
 
   /** The same without a queue, and each time anew. */
-  servesJob({ exec, group }: QueueName): boolean {
+  servesJob(job: QueueName): boolean {
+    const { feature, requires = [] } = job;
+    return (
+      (feature === undefined || this.features.has(feature)) &&
+      requires.every((label) => this.labels.has(label)) &&
+      this.servesExec(job)
+    );
+  }
+
+  /** Whether it has code for the exec, and a rule that lets it. */
+  servesExec({ exec, group }: QueueName): boolean {
     const subject = `job.assign.${group}.${subjectTokenOf(this.worker)}`;
     // A worker that names the group of an exec has code for that group alone; otherwise rules about groups
     // would be void.

@@ -1,4 +1,3 @@
-import type { Payload } from '../../job/payload.js';
 import { DEFAULT_STREAM } from '../../job/stream-policy.js';
 import { identityOf } from '../../ledger/identity-usage.js';
 import type {
@@ -18,14 +17,14 @@ import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { JobStream } from './job-stream.js';
 import type { FoundBlock } from './spill-block.js';
-import type { SpillPart } from './spilled-parts.js';
+import { StreamDelivery } from './stream-delivery.js';
 import { StreamReader } from './stream-reader.js';
 import { StreamSpill } from './stream-spill.js';
 
 /** Readers of one session. */
 const READERS_MAX = 1_024;
-/** Runs of chunks, and other items, of one message to a reader. */
-const ITEMS_PER_MESSAGE = 64;
+/** Windows of one turn. */
+export const WINDOWS_PER_TURN = 4_096;
 /** Chunks of all streams. Beyond it ended streams lose theirs, oldest first. */
 const TOTAL_BYTES_MAX = 64 * 1024 * 1024;
 /** The window of a stream while there is no more room for all. */
@@ -50,7 +49,12 @@ export class StreamTable {
   private readonly ended = new Set<number>();
   /** Where the next tick goes on: streams behind many that stay are looked at too. */
   private sweeping = this.ended.values();
-  private readonly dirty = new Set<JobStream>();
+  private readonly delivery = new StreamDelivery({
+    write: (reader, items) => this.write(reader, items),
+    ended: ({ session, number }) => this.remove(session, number),
+    needs: (stream, part) => this.spill?.load(stream, part),
+    passed: (stream) => this.passed(stream),
+  });
   /** Jobs whose worker needs another window. */
   private readonly taken = new Set<number>();
   private readonly windows = new Map<WorkerSession, StreamWindow[]>();
@@ -65,7 +69,7 @@ export class StreamTable {
   private openSpill(): StreamSpill {
     return new StreamSpill(this.context, {
       changed: (stream) => this.streamChanged(stream),
-      loaded: (stream, part, chunks) => this.partLoaded(stream, part, chunks),
+      loaded: (stream, part, chunks) => this.delivery.deliverPart(stream, part, chunks),
     });
   }
 
@@ -123,9 +127,10 @@ export class StreamTable {
       this.add(job, attempt, { isKnown: true });
       return;
     }
-    this.spill?.release(stream, stream.restart(attempt));
+    const parts = stream.restart(attempt);
+    this.spill?.release(stream, parts);
     this.ended.delete(job.no);
-    this.dirty.add(stream);
+    this.delivery.add(stream);
   }
 
   /** Only the holder of the running attempt is believed, as with its end. */
@@ -134,11 +139,13 @@ export class StreamTable {
       const job = this.context.ledger.jobs.get(no);
       const lease = job?.lease;
       if (job === undefined || lease?.attempt !== attempt || lease.session.name !== session.name) continue;
+      // The record of its end, which has the number of its chunks, is staged.
+      if (job.pending) continue;
       const stream = this.streamOf(job);
       if (stream === undefined || stream.attempt !== attempt) continue;
       stream.take(first, chunks);
       this.count(stream);
-      this.dirty.add(stream);
+      this.delivery.add(stream);
       this.taken.add(no);
       if (stream.policy.whenUnread === 'fail' && stream.isUnread) this.unread.add(lease);
     }
@@ -152,7 +159,7 @@ export class StreamTable {
     stream.ended(job.chunks);
     stream.outcome = outcomeOf(job);
     this.ended.add(job.no);
-    this.dirty.add(stream);
+    this.delivery.add(stream);
   }
 
   /** A dead job is queued again: its stream has not ended after all. */
@@ -166,11 +173,11 @@ export class StreamTable {
   reclaimed(session: WorkerSession, held: readonly HeldStream[]): void {
     for (const { job: no, attempt, first, next } of held) {
       const job = this.context.ledger.jobs.get(no);
-      if (job?.lease?.session !== session || job.lease.attempt !== attempt) continue;
+      if (job?.lease?.session !== session || job.lease.attempt !== attempt || job.pending) continue;
       const stream = this.streamOf(job);
       if (stream === undefined || stream.attempt !== attempt) continue;
       stream.resumed(first, next);
-      this.dirty.add(stream);
+      this.delivery.add(stream);
       this.addWindow(session, no, stream);
     }
   }
@@ -205,7 +212,9 @@ export class StreamTable {
     this.remove(session, message.reader);
     session.readers.set(message.reader, reader);
     stream.readers.add(reader);
-    this.dirty.add(stream);
+    // It has consumed what is before its position: the message that said so may be lost with a session.
+    if (message.attempt === stream.attempt) stream.consume(message.offset);
+    this.streamChanged(stream);
   }
 
   consumed(session: ClientSession, items: readonly StreamConsumed[]): void {
@@ -217,7 +226,7 @@ export class StreamTable {
     const stream = reader === undefined ? undefined : this.streams.get(reader.job);
     if (reader === undefined || stream === undefined || !reader.consume(attempt, offset)) return;
     if (attempt === stream.attempt) stream.consume(offset);
-    this.dirty.add(stream);
+    this.delivery.add(stream);
     this.taken.add(reader.job);
   }
 
@@ -235,23 +244,31 @@ export class StreamTable {
 
   /** At the end of a turn: items to readers, windows to workers. True: there is more. */
   flush(): boolean {
-    const streams = [...this.dirty];
-    this.dirty.clear();
-    for (const stream of streams) {
-      this.count(stream);
-      for (const reader of stream.readers) this.advance(stream, reader);
-      this.spill?.consider(stream);
-    }
+    this.delivery.step();
     const isStaged = this.spill?.flush() === true;
-    for (const no of this.taken) this.renewWindow(no);
-    this.taken.clear();
+    this.flushWindows();
+    return isStaged || !this.delivery.isEmpty || this.taken.size > 0;
+  }
+
+  private passed(stream: JobStream): void {
+    this.count(stream);
+    this.spill?.consider(stream);
+  }
+
+  private flushWindows(): void {
+    let left = WINDOWS_PER_TURN;
+    for (const no of this.taken) {
+      if (left === 0) break;
+      left -= 1;
+      this.taken.delete(no);
+      this.renewWindow(no);
+    }
     for (const [session, items] of this.windows) {
       if (!session.open) continue;
       session.add({ kind: 'stream_windows', items });
       this.context.markDirty(session);
     }
     this.windows.clear();
-    return isStaged || this.dirty.size > 0;
   }
 
   /** Streams whose results are gone; chunks that have waited. */
@@ -273,9 +290,20 @@ export class StreamTable {
       this.ended.delete(no);
       this.streams.delete(no);
       if (stream === undefined) continue;
-      this.totalBytes -= stream.countedBytes;
-      this.spill?.remove(stream);
+      this.drop(stream);
     }
+  }
+
+  /** The result is gone: a reader that has not got all of the stream is told so. */
+  private drop(stream: JobStream): void {
+    const outcome = unknownOutcome(stream.job);
+    for (const reader of stream.readers) {
+      reader.session.readers.delete(reader.number);
+      this.write(reader, [{ kind: 'end', streaming: stream.streaming, outcome }]);
+    }
+    this.delivery.remove(stream);
+    this.totalBytes -= stream.countedBytes;
+    this.spill?.remove(stream);
   }
 
   /** Made when it is needed for a job of before a restart; of an ended one there is only its end. */
@@ -300,58 +328,13 @@ export class StreamTable {
     return stream;
   }
 
-  private advance(stream: JobStream, reader: StreamReader): void {
-    const items: StreamItem[] = [];
-    // The chunks on the way to it are void after a reset.
-    while (reader.hasRoom || reader.attempt !== stream.attempt) {
-      if (items.length === ITEMS_PER_MESSAGE) {
-        this.dirty.add(stream);
-        break;
-      }
-      const item = stream.item(reader);
-      if (item === undefined) break;
-      if (item.kind === 'spilled') {
-        this.spill?.load(stream, item.part);
-        break;
-      }
-      items.push(item);
-      if (item.kind !== 'end') continue;
-      this.remove(reader.session, reader.number);
-      break;
-    }
-    if (items.length > 0) this.write(reader, items);
-  }
-
-  /** A part of a file is here: it goes to every reader that is at it and has room. */
-  private partLoaded(stream: JobStream, { first, count }: SpillPart, chunks: readonly Payload[]): void {
-    const { attempt } = stream;
-    const end = first + count;
-    const at = (offset: number): Payload => chunks[offset - first] as Payload; // first <= offset < end
-    for (const reader of stream.readers) {
-      const items: StreamItem[] = [];
-      const isThere = reader.attempt === attempt && reader.offset >= first && reader.hasRoom;
-      while (isThere && reader.offset < end) {
-        const { offset } = reader;
-        const last = reader.takeRun(at, end);
-        items.push({
-          kind: 'data',
-          attempt,
-          first: offset,
-          chunks: chunks.slice(offset - first, last - first),
-        });
-      }
-      if (items.length > 0) this.write(reader, items);
-    }
-    this.dirty.add(stream);
-  }
-
   private count(stream: JobStream): void {
     this.totalBytes += stream.bytes - stream.countedBytes;
     stream.countedBytes = stream.bytes;
   }
 
   private streamChanged(stream: JobStream): void {
-    this.dirty.add(stream);
+    this.delivery.add(stream);
     this.taken.add(stream.job);
   }
 

@@ -1,5 +1,7 @@
 import { payloadHash } from '../../job/payload.js';
+import { ALL_QUEUES, queueOf } from '../../job/queue-control.js';
 import { StoredPayload } from '../../job/stored-payload.js';
+import { tagsProblem } from '../../job/tags-problem.js';
 import type { RefusalCode } from '../../jobs-error.js';
 import { windowKey } from '../../ledger/key-window.js';
 import { YEAR_MS } from '../../option-check.js';
@@ -70,6 +72,13 @@ export function admit(
   }
   const { identity } = session;
   if (context.draining) return refuse('ERR_LEADER_DRAINING', 'the leader is shutting down', RETRY_AFTER_MS);
+  if (ledger.queueControls.size > 0) {
+    const draining = [ALL_QUEUES, queueOf(policy)].find(
+      (queue) => ledger.queueControls.get(queue)?.mode === 'draining',
+    );
+    if (draining !== undefined)
+      return refuse('ERR_QUEUE_DRAINING', `an operator drains queue ${draining}`, RETRY_AFTER_MS);
+  }
   if (context.diskLow) return refuse('ERR_DISK_LOW', 'the disk is nearly full', RETRY_AFTER_MS);
   if (context.diskSlow) return refuse('ERR_DISK_SLOW', 'the disk answers too slowly', RETRY_AFTER_MS);
   const live = ledger.counts.queued + ledger.counts.running + uncommitted.jobs;
@@ -117,9 +126,20 @@ function itemProblem(item: SubmitItem): string | undefined {
   if (typeof item.key !== 'string' || item.key.length > KEY_BYTES_MAX) {
     return `the key is not a text of at most ${KEY_BYTES_MAX} characters`;
   }
+  const { orderKey } = item;
+  if (orderKey !== undefined && (typeof orderKey !== 'string' || !isKeyLength(orderKey.length)))
+    return `the order key is not a text of 1 to ${KEY_BYTES_MAX} characters`;
+  const { tags, runAt = 0 } = item;
+  const badTags = tags === undefined ? undefined : tagsProblem(tags);
+  if (badTags !== undefined) return badTags;
+  if (!Number.isFinite(runAt)) return 'the instant of its run is no number';
   const delay = item.delayMs;
   if (!(delay >= 0 && delay <= YEAR_MS)) return `a delay of ${delay} ms, 0 to ${YEAR_MS} are allowed`;
   return undefined;
+}
+
+function isKeyLength(length: number): boolean {
+  return length >= 1 && length <= KEY_BYTES_MAX;
 }
 
 function isPayload(value: unknown): boolean {

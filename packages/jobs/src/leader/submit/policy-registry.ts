@@ -48,6 +48,11 @@ export class PolicyRegistry {
     return true;
   }
 
+  /** For a schedule, which counts as a job of its policy. Undefined: there is no room for another. */
+  intern(policy: JobPolicy, identity: string | undefined): StoredPolicy | undefined {
+    return (this.byText.get(policyText(policy)) ?? this.store(policy, identity))?.policy;
+  }
+
   sessionClosed(session: ClientSession): void {
     for (const policy of session.policies.values()) this.release(policy);
     session.policies.clear();

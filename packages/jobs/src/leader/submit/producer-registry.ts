@@ -16,8 +16,8 @@ export class ProducerRegistry {
     this.context = context;
     const { ledger } = context;
     this.next = ledger.nextProducer;
-    for (const { no, client, token } of ledger.producers.values())
-      this.byName.set(nameOf(client, token), new Numbering(no));
+    for (const { no, client, token, lastAt } of ledger.producers.values())
+      this.byName.set(nameOf(client, token), new Numbering(no, lastAt));
   }
 
   /** A new session of a known producer goes on with its numbering. */
@@ -37,7 +37,7 @@ export class ProducerRegistry {
     if (known >= limits.producersMax || this.isAtQuota(session)) return false;
     this.removeExpired();
     const { client, token } = session;
-    session.numbering = new Numbering(this.next);
+    session.numbering = new Numbering(this.next, this.context.recordTime);
     this.next += 1;
     this.countIdentity(session);
     this.byName.set(nameOf(client, token), session.numbering);
@@ -65,6 +65,14 @@ export class ProducerRegistry {
   /** Whether the numbers of the session are still valid. */
   isCurrent(session: ClientSession): boolean {
     return session.producer === 0 || this.isLive(session.numbering);
+  }
+
+  /**
+   * A submit of the session was staged a whole key window ago and is still being written. The ledger drops
+   * the producer with the next record behind it, so no further submit may follow until it is applied.
+   */
+  isOverdue({ numbering }: ClientSession): boolean {
+    return numbering.lastAt + this.context.limits.keyWindowMs <= this.context.recordTime;
   }
 
   /** The client has closed. */

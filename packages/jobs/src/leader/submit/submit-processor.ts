@@ -1,5 +1,4 @@
 // Hot path: `submit` and `enqueued` run once per job.
-import { neededFeature } from '../../job/job-policy.js';
 import { payloadHash } from '../../job/payload.js';
 import type { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import { windowKey } from '../../ledger/key-window.js';
@@ -23,6 +22,14 @@ import type { IdentityLoad, UncommittedJobs } from './uncommitted-jobs.js';
 const RECEIPT_ONLY = 0;
 const RECEIPT_THEN_OUTCOME = 1;
 
+/** The effects of a submit elsewhere. */
+interface Onward {
+  /** The client must open a new session, so that its submit is not lost. */
+  producerExpired(session: ClientSession): void;
+  /** The ledger has the job. */
+  committed(job: LeaderJob): void;
+}
+
 type SubmitAll = ClientMessage & { readonly kind: 'submit_all' };
 
 /**
@@ -31,9 +38,11 @@ type SubmitAll = ClientMessage & { readonly kind: 'submit_all' };
  */
 export class SubmitProcessor {
   private readonly context: LeaderParts<
+    | 'clock'
     | 'diskLow'
     | 'diskSlow'
     | 'draining'
+    | 'index'
     | 'ledger'
     | 'limits'
     | 'lsn'
@@ -43,35 +52,36 @@ export class SubmitProcessor {
     | 'recordBytesMax'
     | 'recordTime'
     | 'stage'
+    | 'stats'
     | 'uncommitted'
     | 'whenApplied'
   >;
   private readonly attempts: AttemptLifecycle;
   private readonly producers: ProducerRegistry;
   private readonly uncommitted: UncommittedJobs;
-  private readonly onProducerExpired: (session: ClientSession) => void;
+  private readonly onward: Onward;
   /**
    * The job numbers for the receipt of a batch; they differ from the record's where a key led to an earlier
    * job.
    */
   private readonly batchJobs = new WeakMap<EnqueueAllRecord, readonly number[]>();
 
-  /** `onProducerExpired`: the client must open a new session, so that its submit is not lost. */
   constructor(
     context: SubmitProcessor['context'],
     attempts: AttemptLifecycle,
     producers: ProducerRegistry,
-    onProducerExpired: (session: ClientSession) => void,
+    onward: Onward,
   ) {
     this.context = context;
     this.attempts = attempts;
     this.producers = producers;
-    this.onProducerExpired = onProducerExpired;
+    this.onward = onward;
     this.uncommitted = context.uncommitted;
   }
 
   submit(session: ClientSession, low: number, item: SubmitItem): void {
     this.joinProducer(session);
+    if (this.producers.isOverdue(session)) return this.retry(session, () => this.submit(session, low, item));
     const producer = this.producerOf(session);
     const problem = this.numberProblem(producer, item.seq, low);
     if (problem !== undefined) return this.refuse(session, item.seq, problem);
@@ -93,14 +103,22 @@ export class SubmitProcessor {
       low: Math.min(low, item.seq - 1),
       job: this.uncommitted.nextJob,
       policy: policy.no,
-      dueAt: item.delayMs > 0 ? at + item.delayMs : 0,
+      dueAt: this.dueAt(item, at),
       key: item.key,
       payload: item.payload,
       trace: item.trace,
+      orderKey: item.orderKey,
+      tags: item.tags,
     };
     if (admission.key !== '') this.uncommitted.addKey(admission.key, session.identity);
     this.context.stage(record, session, item.wantsOutcome ? RECEIPT_THEN_OUTCOME : RECEIPT_ONLY);
-    this.addUncommitted(session, record, policy, item.seq);
+    this.addUncommitted(session, record, policy, item.seq, at);
+  }
+
+  /** In record time. An instant is that of the leader's wall clock, as it is now. */
+  private dueAt({ delayMs, runAt }: SubmitItem, at: number): number {
+    const ms = runAt === undefined ? delayMs : runAt - this.context.clock.wallNow();
+    return ms > 0 ? Math.ceil(at + ms) : 0;
   }
 
   /**
@@ -112,15 +130,17 @@ export class SubmitProcessor {
   }
 
   /** The record is staged: a worker may be assigned in this very turn. */
-  private addUncommitted(
-    session: ClientSession,
+  addUncommitted(
+    { numbering, client }: Pick<ClientSession, 'numbering' | 'client'>,
     submission: Submission,
     policy: StoredPolicy,
     seq: number,
+    at: number,
   ): void {
-    const { numbering, client } = session;
-    this.uncommitted.add(submission.payload.length, numbering, seq, neededFeature(policy));
-    if (submission.dueAt === 0) this.context.queues.enqueue(submission.job, policy, client);
+    numbering.lastAt = at;
+    this.uncommitted.add(submission.payload.length, numbering, seq);
+    const { job, dueAt, orderKey } = submission;
+    if (dueAt === 0) this.context.queues.enqueue(job, policy, client, orderKey);
   }
 
   submitAll(session: ClientSession, message: SubmitAll): void {
@@ -131,6 +151,7 @@ export class SubmitProcessor {
       return this.refuse(session, seq, refusal('ERR_MESSAGE_MALFORMED', problem, 0));
     }
     this.joinProducer(session);
+    if (this.producers.isOverdue(session)) return this.retry(session, () => this.submitAll(session, message));
     const badNumber = this.numberProblem(this.producerOf(session), seq, message.low);
     if (badNumber !== undefined) return this.refuse(session, seq, badNumber);
     const known = this.knownJobs(session, seq, items);
@@ -146,7 +167,7 @@ export class SubmitProcessor {
 
   /** The record is applied: the client gets its receipt. */
   enqueued(record: EnqueueRecord, job: LeaderJob, session: ClientSession, tag: number, lsn: number): void {
-    this.committed(record, job, session);
+    this.committed(record, job, session.identity);
     session.addReceipt({ seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined });
     this.context.markDirty(session);
     if (tag === RECEIPT_THEN_OUTCOME) awaitOutcome(this.context, record.job, session);
@@ -155,21 +176,26 @@ export class SubmitProcessor {
   enqueuedAll(record: EnqueueAllRecord, session: ClientSession, tag: number, lsn: number): void {
     const jobs = this.batchJobs.get(record) ?? [];
     for (const submission of record.jobs)
-      this.committed(submission, this.context.ledger.jobs.get(submission.job) as LeaderJob, session);
+      this.committed(submission, this.context.ledger.jobs.get(submission.job) as LeaderJob, session.identity);
     session.addReceipt({ seq: record.seq, jobs, lsn, duplicate: false, refusal: undefined });
     this.context.markDirty(session);
     if (tag === RECEIPT_THEN_OUTCOME) for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
   /** The record of this job has just been applied, so the ledger has the job. */
-  private committed(submission: Submission, job: LeaderJob, session: ClientSession): void {
+  committed(submission: Submission, job: LeaderJob, identity: string | undefined): void {
     const worker = this.uncommitted.commitOldest();
     const { exec } = job.policy;
+    this.context.stats.of(exec).accepted.add(this.context.recordTime);
+    this.context.index.add(job.no, job);
     this.context.observe?.({ kind: 'accepted', job: job.no, exec, trace: submission.trace });
     if (submission.key !== '')
-      this.uncommitted.commitKey(windowKey(job.client, exec, submission.key), session.identity);
+      this.uncommitted.commitKey(windowKey(job.client, exec, submission.key), identity);
     if (worker !== undefined) this.attempts.reserveCommitted(job, worker);
-    else if (submission.dueAt !== 0) this.context.queues.add(job, this.context.recordTime);
+    else {
+      if (submission.dueAt !== 0) this.context.queues.add(job, this.context.recordTime);
+      if (job.policy.startWithinMs !== undefined) this.onward.committed(job);
+    }
   }
 
   /**
@@ -257,10 +283,10 @@ export class SubmitProcessor {
       const job = this.uncommitted.nextJob + jobs.length;
       if (admission.key !== '') batchKeys.set(admission.key, job);
       const policy = session.policies.get(item.ref) as StoredPolicy;
-      const dueAt = item.delayMs > 0 ? at + item.delayMs : 0;
+      const dueAt = this.dueAt(item, at);
       policies.push(policy);
-      const { key, payload, trace } = item;
-      jobs.push({ job, policy: policy.no, dueAt, key, payload, trace });
+      const { key, payload, trace, orderKey, tags } = item;
+      jobs.push({ job, policy: policy.no, dueAt, key, payload, trace, orderKey, tags });
       return job;
     });
     const { seq } = message;
@@ -282,7 +308,7 @@ export class SubmitProcessor {
     const isWanted = message.items.some((item) => item.wantsOutcome);
     this.context.stage(record, session, isWanted ? RECEIPT_THEN_OUTCOME : RECEIPT_ONLY);
     jobs.forEach((job, i) => {
-      this.addUncommitted(session, job, policies[i] as StoredPolicy, seq);
+      this.addUncommitted(session, job, policies[i] as StoredPolicy, seq, at);
     });
   }
 
@@ -301,13 +327,14 @@ export class SubmitProcessor {
     this.context.whenApplied(() => {
       if (session.closed) return;
       if (this.producers.isCurrent(session)) run();
-      else this.onProducerExpired(session);
+      else this.onward.producerExpired(session);
     });
   }
 
   private refuse(session: ClientSession, seq: number, why: Refusal): void {
     session.addReceipt({ seq, jobs: [], lsn: this.context.lsn, duplicate: false, refusal: why });
     this.context.markDirty(session);
+    session.refusals.set(why.code, (session.refusals.get(why.code) ?? 0) + 1);
     this.context.observe?.({ kind: 'refused', client: session.client, code: why.code });
   }
 

@@ -1,6 +1,5 @@
 // Hot path: `add` and `commitOldest` run once per job, on rings that have grown once.
 import { Ring } from '../../collections/ring.js';
-import type { JobFeature } from '../../protocol/job-protocol.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 
 /** The uncommitted jobs of one identity. */
@@ -19,14 +18,17 @@ export class Numbering {
   readonly uncommitted = new Set<number>();
   /** Its client has closed: the record that ends the producer is staged. */
   ended = false;
+  /** The time of its last record, staged or durable: its key window begins there. */
+  lastAt: number;
 
-  constructor(producer: number) {
+  constructor(producer: number, lastAt: number) {
     this.producer = producer;
+    this.lastAt = lastAt;
   }
 }
 
 /** The numbering of a session that has submitted nothing. */
-export const UNNUMBERED = new Numbering(0);
+export const UNNUMBERED = new Numbering(0, Number.POSITIVE_INFINITY);
 
 /**
  * Jobs whose record is staged and not yet durable, so that the ledger does not have them. Their numbers are
@@ -43,8 +45,6 @@ export class UncommittedJobs {
   private readonly numberings = new Ring<Numbering>();
   private readonly seqs = new Ring<number>();
   private readonly workers = new Ring<WorkerSession | undefined>();
-  /** Of the jobs among them that need one of their worker. */
-  private readonly features = new Map<number, JobFeature>();
 
   /** `first`: the number of the next job. */
   constructor(first: number) {
@@ -60,8 +60,7 @@ export class UncommittedJobs {
   }
 
   /** Adds the next job. `seq` is the number of its submit, which the jobs of a batch share. */
-  add(bytes: number, numbering: Numbering, seq: number, feature: JobFeature | undefined): void {
-    if (feature !== undefined) this.features.set(this.nextJob, feature);
+  add(bytes: number, numbering: Numbering, seq: number): void {
     this.sizes.push(bytes);
     this.numberings.push(numbering);
     this.seqs.push(seq);
@@ -73,7 +72,6 @@ export class UncommittedJobs {
 
   /** The oldest job is in the ledger now. Returns the worker that was assigned to it meanwhile. */
   commitOldest(): WorkerSession | undefined {
-    if (this.features.size > 0) this.features.delete(this.first);
     this.first += 1;
     const bytes = this.sizes.shift() as number;
     const numbering = this.numberings.shift() as Numbering;
@@ -109,10 +107,6 @@ export class UncommittedJobs {
 
   contains(job: number): boolean {
     return job >= this.first && job < this.nextJob;
-  }
-
-  featureOf(job: number): JobFeature | undefined {
-    return this.features.get(job);
   }
 
   bytesOf(job: number): number {

@@ -8,8 +8,14 @@ import {
   readTextField,
   textField,
 } from '../../bytes/optional-fields.js';
-import { readTraceFields, writeTraceFields } from '../../bytes/trace-fields.js';
+import {
+  hasSubmissionFields,
+  readSubmissionFields,
+  type SubmissionFields,
+  writeSubmissionFields,
+} from '../../bytes/submission-fields.js';
 import type { JobPolicy } from '../../job/job-policy.js';
+import type { QueueLimits, QueueMode } from '../../job/queue-control.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
 import type { DeadReason, LedgerRecord, Submission } from '../ledger-record.js';
 import type { LedgerLine } from '../lines/line-field.js';
@@ -24,6 +30,7 @@ import {
   kindOf,
 } from './record-frame.js';
 import { KIND_OF, TYPES } from './record-kinds.js';
+import { decodeFireFields, decodeScheduleFields, encodeScheduleFields } from './schedule-fields.js';
 import {
   chunksOfCancel,
   readChunksOfCancel,
@@ -37,11 +44,16 @@ const HAS_KEY = 2;
 const HAS_DUE = 4;
 /** The flags of a feed. */
 const FINAL = 1;
+/** The flag of `worker_quiet`. */
+const QUIET = 1;
 
 /** `{` */
 const JSON_START = 0x7b;
 
-/** Numbers of the optional fields of `cancel`, `redrive` and `purge`. */
+/** A word is its index here. */
+const MODES = ['open', 'paused', 'draining'] as const satisfies readonly QueueMode[];
+
+/** Numbers of the optional fields of `cancel`, `redrive`, `purge` and the records of queues. */
 const BY = 1;
 
 export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
@@ -66,6 +78,14 @@ function optionalFields(record: LedgerRecord): OptionalField[] | undefined {
     }
     case 'redrive':
     case 'purge':
+    case 'queue_limits':
+    case 'queue_mode':
+    case 'schedule_drop':
+    case 'schedule_pause':
+    case 'schedule_fire':
+    case 'redrive_edited':
+    case 'worker_quiet':
+    case 'audit':
       return textField(BY, record.by);
     default:
       return undefined;
@@ -110,6 +130,12 @@ function encodeFields(record: LedgerRecord, out: ByteWriter): void {
     case 'cancel':
       out.int(record.job);
       return out.text(record.reason);
+    case 'queue_limits':
+      out.text(record.queue);
+      return out.text(JSON.stringify(record.limits));
+    case 'queue_mode':
+      out.text(record.queue);
+      return writeMode(record.mode, out);
     case 'redrive':
     case 'purge':
       out.int(record.jobs.length);
@@ -151,10 +177,26 @@ function encodeFields(record: LedgerRecord, out: ByteWriter): void {
       for (const item of record.items) out.payload(item);
       return;
     case 'feed_end':
+    case 'expire':
       return out.int(record.job);
     case 'feed_drop':
       out.int(record.job);
       return out.int(record.below);
+    case 'schedule_set':
+    case 'schedule_drop':
+    case 'schedule_pause':
+    case 'schedule_fire':
+      return encodeScheduleFields(record, out, encodeSubmission);
+    case 'redrive_edited':
+      out.int(record.job);
+      return out.payload(record.payload);
+    case 'worker_quiet':
+      out.text(record.worker);
+      return out.byte(record.quiet ? QUIET : 0);
+    case 'audit':
+      out.text(record.action);
+      out.text(record.target);
+      return out.text(record.detail);
     case 'tick':
       return;
     case 'state':
@@ -239,10 +281,10 @@ function decodeFields(
       const flags = read.byte();
       const key = (flags & HAS_KEY) === 0 ? '' : read.text();
       const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
-      const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
+      const more = (flags & HAS_FIELDS) === 0 ? undefined : readSubmissionFields(read);
       const payload = read.anyPayload();
       const record = { type, at, producer, seq, low, job, policy, dueAt, key, payload };
-      return trace === undefined ? record : { ...record, trace };
+      return withSubmissionFields(record, more);
     }
     case 'assign':
       return { type, at, job: read.int(), attempt: read.int(), worker: read.text() };
@@ -274,6 +316,10 @@ function decodeFields(
     case 'redrive':
     case 'purge':
       return withBy({ type, at, jobs: decodeMany(read, (one) => one.int()) }, fields);
+    case 'queue_limits':
+      return withBy({ type, at, queue: read.text(), limits: readLimits(read) }, fields);
+    case 'queue_mode':
+      return withBy({ type, at, queue: read.text(), mode: readMode(read) }, fields);
     case 'policy_drop':
       return { type, at, policies: decodeMany(read, (one) => one.int()) };
     case 'producer_drop':
@@ -298,9 +344,24 @@ function decodeFields(
       return { type, at, ...head, items, final: (flags & FINAL) !== 0 };
     }
     case 'feed_end':
+    case 'expire':
       return { type, at, job: read.int() };
     case 'feed_drop':
       return { type, at, job: read.int(), below: read.int() };
+    case 'schedule_set':
+    case 'schedule_drop':
+    case 'schedule_pause':
+      return withBy(decodeScheduleFields(type, at, read), fields);
+    case 'schedule_fire':
+      return withBy(decodeFireFields(at, read, decodeSubmission), fields);
+    case 'redrive_edited':
+      return withBy({ type, at, job: read.int(), payload: read.payload() }, fields);
+    case 'worker_quiet': {
+      const worker = read.text();
+      return withBy({ type, at, worker, quiet: (read.byte() & QUIET) !== 0 }, fields);
+    }
+    case 'audit':
+      return withBy({ type, at, action: read.text(), target: read.text(), detail: read.text() }, fields);
     case 'tick':
       return { type, at };
     case 'state':
@@ -327,12 +388,12 @@ function withBy<T extends object>(
 function encodeSubmission(job: Submission, out: ByteWriter): void {
   out.int(job.job);
   out.int(job.policy);
-  const { trace } = job;
+  const hasMore = hasSubmissionFields(job);
   const has = (job.key === '' ? 0 : HAS_KEY) | (job.dueAt === 0 ? 0 : HAS_DUE);
-  out.byte(trace === undefined ? has : has | HAS_FIELDS);
+  out.byte(hasMore ? has | HAS_FIELDS : has);
   if (job.key !== '') out.text(job.key);
   if (job.dueAt !== 0) out.double(job.dueAt);
-  if (trace !== undefined) writeTraceFields(out, trace);
+  if (hasMore) writeSubmissionFields(out, job);
   out.payload(job.payload);
 }
 
@@ -343,9 +404,15 @@ function decodeSubmission(read: LedgerByteReader): Submission {
   const flags = read.byte();
   const key = (flags & HAS_KEY) === 0 ? '' : read.text();
   const dueAt = (flags & HAS_DUE) === 0 ? 0 : read.double();
-  const trace = (flags & HAS_FIELDS) === 0 ? undefined : readTraceFields(read);
-  const submission = { job, policy, dueAt, key, payload: read.anyPayload() };
-  return trace === undefined ? submission : { ...submission, trace };
+  const more = (flags & HAS_FIELDS) === 0 ? undefined : readSubmissionFields(read);
+  return withSubmissionFields({ job, policy, dueAt, key, payload: read.anyPayload() }, more);
+}
+
+function withSubmissionFields<T extends object>(
+  submission: T,
+  fields: SubmissionFields | undefined,
+): T & SubmissionFields {
+  return fields === undefined ? submission : { ...submission, ...fields };
 }
 
 function decodeMany<T>(read: LedgerByteReader, one: (read: LedgerByteReader) => T): T[] {
@@ -362,6 +429,20 @@ export function encodeFailure(failure: JobFailure | undefined, out: ByteWriter):
 /** A policy as it was stored; written by `encodeRecord` or a snapshot. */
 export function readPolicy(read: LedgerByteReader): JobPolicy {
   return readObject(read.text(), 'a policy') as JobPolicy;
+}
+
+export function readLimits(read: LedgerByteReader): QueueLimits {
+  return readObject(read.text(), 'limits of a queue') as QueueLimits;
+}
+
+export function readMode(read: LedgerByteReader): QueueMode {
+  const mode = MODES[read.byte()];
+  if (mode === undefined) throw new LedgerCorruptError('a queue has a mode that is unknown');
+  return mode;
+}
+
+export function writeMode(mode: QueueMode, out: ByteWriter): void {
+  out.byte(MODES.indexOf(mode));
 }
 
 function readObject(text: string, what: string): unknown {

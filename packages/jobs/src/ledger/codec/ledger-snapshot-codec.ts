@@ -1,18 +1,28 @@
 import { ByteWriter } from '../../bytes/byte-writer.js';
-import { skipOptionalFields, writeOptionalFields } from '../../bytes/optional-fields.js';
+import {
+  type OptionalField,
+  type OptionalFields,
+  readOptionalFields,
+  readTextField,
+  textField,
+  writeOptionalFields,
+} from '../../bytes/optional-fields.js';
 import { StoredPayload } from '../../job/stored-payload.js';
 import { LedgerCorruptError, LedgerVersionError } from '../../jobs-error.js';
+import type { AuditEntry } from '../audit/audit-trail.js';
 import type { Job } from '../jobs/job.js';
 import { StoredPolicy } from '../jobs/stored-policy.js';
 import type { KeyEntry } from '../key-window.js';
 import type { Ledger } from '../ledger.js';
 import { LEDGER_FORMAT } from '../ledger-format.js';
 import { Producer } from '../producer.js';
+import type { QueueControl } from '../queue-controls.js';
 import { LedgerByteReader } from './ledger-byte-reader.js';
-import { readPolicy } from './ledger-record-codec.js';
+import { readLimits, readMode, readPolicy, writeMode } from './ledger-record-codec.js';
 import { assertOptional, fieldsBehind, kindOf } from './record-frame.js';
 import { decodeFeedPart, encodeFeedPart, feedParts } from './snapshot-feed-codec.js';
 import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
+import { decodeSchedule, encodeSchedule } from './snapshot-schedule-codec.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -28,6 +38,12 @@ const JOBS = 4;
 const SPILL_FILES = 64;
 /** Before the jobs, whose bytes they are part of. */
 const FEEDS = 32;
+const QUEUES = 33;
+const SCHEDULES = 35;
+const AUDIT = 36;
+const TAGS = 37;
+/** Optional field of the head: names of quiet workers, as JSON. */
+const QUIET_WORKERS = 1;
 
 /**
  * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not:
@@ -38,10 +54,14 @@ export function* encodeSnapshot(ledger: Ledger, endsChunk?: (job: Job) => boolea
   out.byte(HEAD);
   encodeHead(ledger, out);
   encodePolicies(ledger, out);
-  writeOptionalFields(out, []);
+  writeOptionalFields(out, quietWorkersField(ledger));
   yield out.take();
   yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
+  yield* chunks(AUDIT, ledger.audit.entries(), encodeAuditEntry, out);
+  yield* chunks(TAGS, ledger.tags.entries(), encodeTags, out);
+  yield* chunks(QUEUES, ledger.queueControls.values(), encodeQueue, out);
+  yield* chunks(SCHEDULES, ledger.schedules.values(), encodeSchedule, out);
   yield* chunks(FEEDS, feedParts(ledger.feeds), encodeFeedPart, out);
   yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out, endsChunk);
   if (ledger.nextSpillFile > 1) yield encodeSpillFiles(ledger, out);
@@ -90,7 +110,7 @@ export function loadChunk(ledger: Ledger, chunk: Uint8Array): void {
   if (kind === HEAD) {
     decodeHead(ledger, read);
     decodePolicies(ledger, read);
-    skipOptionalFields(read);
+    readQuietWorkers(ledger, readOptionalFields(read));
     return;
   }
   const decode = decoderOf(kind);
@@ -109,6 +129,14 @@ function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => v
       return decodeKey;
     case FEEDS:
       return decodeFeedPart;
+    case QUEUES:
+      return decodeQueue;
+    case SCHEDULES:
+      return decodeSchedule;
+    case AUDIT:
+      return decodeAuditEntry;
+    case TAGS:
+      return decodeTags;
     case SPILL_FILES:
       return decodeSpillFiles;
     case JOBS:
@@ -181,6 +209,40 @@ function decodeSpillFiles(ledger: Ledger, read: LedgerByteReader): void {
   while (!read.done) ledger.spillFiles.add(read.int());
 }
 
+function quietWorkersField({ quietWorkers }: Ledger): OptionalField[] {
+  const names = quietWorkers.size === 0 ? undefined : JSON.stringify([...quietWorkers]);
+  return textField(QUIET_WORKERS, names) ?? [];
+}
+
+function readQuietWorkers(ledger: Ledger, fields: OptionalFields): void {
+  const names = JSON.parse(readTextField(fields, QUIET_WORKERS) ?? '[]') as string[]; // written above
+  for (const name of names) ledger.quietWorkers.add(name);
+}
+
+function encodeAuditEntry({ no, at, by, action, target, detail }: AuditEntry, out: ByteWriter): void {
+  out.int(no);
+  out.double(at);
+  for (const text of [by, action, target, detail]) out.text(text);
+}
+
+function decodeAuditEntry({ audit }: Ledger, read: LedgerByteReader): void {
+  const [no, at] = [read.int(), read.double()];
+  audit.restore({ no, at, by: read.text(), action: read.text(), target: read.text(), detail: read.text() });
+}
+
+function encodeTags([job, tags]: readonly [number, readonly string[]], out: ByteWriter): void {
+  out.int(job);
+  out.int(tags.length);
+  for (const tag of tags) out.text(tag);
+}
+
+function decodeTags(ledger: Ledger, read: LedgerByteReader): void {
+  const job = read.int();
+  const tags: string[] = [];
+  for (let left = read.int(); left > 0; left -= 1) tags.push(read.text());
+  ledger.tags.set(job, tags);
+}
+
 function encodeProducer(producer: Producer, out: ByteWriter): void {
   out.int(producer.no);
   out.text(producer.client);
@@ -202,6 +264,19 @@ function decodeProducer(ledger: Ledger, read: LedgerByteReader): void {
     producer.addSubmit(read.int(), read.int(), producer.low, producer.lastAt);
   }
   ledger.addProducer(producer);
+}
+
+function encodeQueue({ queue, mode, limits, changedAt, by }: QueueControl, out: ByteWriter): void {
+  out.text(queue);
+  writeMode(mode, out);
+  out.text(JSON.stringify(limits));
+  out.double(changedAt);
+  out.text(by);
+}
+
+function decodeQueue(ledger: Ledger, read: LedgerByteReader): void {
+  const [queue, mode, limits] = [read.text(), readMode(read), readLimits(read)];
+  ledger.queueControls.set({ queue, mode, limits, changedAt: read.double(), by: read.text() });
 }
 
 function encodeKey(entry: KeyEntry, out: ByteWriter): void {

@@ -29,8 +29,18 @@ const KINDS: Readonly<Record<LedgerRecord['type'], number>> = {
   feed_end: 33,
   feed_drop: 34,
   state: 35,
+  queue_limits: 36,
+  queue_mode: 37,
+  expire: 38,
+  schedule_set: 42,
+  schedule_drop: 43,
+  schedule_pause: 44,
+  schedule_fire: 45,
+  redrive_edited: 46,
+  worker_quiet: 47,
   spill_file: 64,
   spill_drop: 65,
+  audit: 70,
 };
 
 export const KIND_OF: ReadonlyMap<string, number> = new Map(Object.entries(KINDS));

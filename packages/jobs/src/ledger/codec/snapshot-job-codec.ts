@@ -2,7 +2,13 @@
 // short (ADR 0417).
 
 import type { ByteWriter } from '../../bytes/byte-writer.js';
-import { HAS_FIELDS, readOptionalFields, writeOptionalFields } from '../../bytes/optional-fields.js';
+import {
+  HAS_FIELDS,
+  readOptionalFields,
+  readTextField,
+  textField,
+  writeOptionalFields,
+} from '../../bytes/optional-fields.js';
 import { traceFields, traceOfFields } from '../../bytes/trace-fields.js';
 import type { Payload } from '../../job/payload.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
@@ -28,6 +34,9 @@ const FROM_TEMPLATE = 1;
 /** The same without the result, which is the template's too. */
 const SAME_RESULT = 2;
 
+/** The number of the optional field, beside those of traces and streams. */
+const ORDER_KEY = 5;
+
 /** The encoder of one snapshot. A chunk can be read on its own, so its first job is whole. */
 export function jobEncoder(ledger: Pick<Ledger, 'traceOf'>): (job: Job, out: ByteWriter) => void {
   let last: Job | undefined;
@@ -36,7 +45,8 @@ export function jobEncoder(ledger: Pick<Ledger, 'traceOf'>): (job: Job, out: Byt
     if (isFinal(job)) last = job;
     if (template !== undefined && sharesTemplate(job, template))
       return encodeFromTemplate(job, template, out);
-    const fields = [...traceFields(ledger.traceOf(job.no)), ...jobFields(job)];
+    const orderKey = textField(ORDER_KEY, job.orderKey === '' ? undefined : job.orderKey) ?? [];
+    const fields = [...traceFields(ledger.traceOf(job.no)), ...jobFields(job), ...orderKey];
     out.byte(fields.length === 0 ? WHOLE : WHOLE | HAS_FIELDS);
     if (fields.length > 0) writeOptionalFields(out, fields);
     encodeJob(job, out);
@@ -56,6 +66,7 @@ export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
         ? decodeJob(ledger, read, readJobFields(fields))
         : decodeFromTemplate(ledger, read, form, last);
     if (trace !== undefined) ledger.traces.set(job.no, trace);
+    if (fields !== undefined) job.orderKey = readTextField(fields, ORDER_KEY) ?? '';
     if (isFinal(job)) last = job;
   };
 }

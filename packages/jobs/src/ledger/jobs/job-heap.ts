@@ -17,6 +17,11 @@ export class JobHeap<State extends OwnerState = OwnerState> {
     return this.times[0] ?? Number.POSITIVE_INFINITY;
   }
 
+  /** In no order. */
+  values(): Iterable<Job<State>> {
+    return this.jobs;
+  }
+
   push(time: number, job: Job<State>): void {
     this.times.push(time);
     this.jobs.push(job);

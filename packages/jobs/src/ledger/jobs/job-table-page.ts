@@ -1,9 +1,19 @@
 import type { Payload } from '../../job/payload.js';
-import type { Job, OwnerState } from './job.js';
+import type { Job, JobState, OwnerState } from './job.js';
 import { JobArchive } from './job-archive.js';
 
 const PAGE_BITS = 7;
 export const PAGE_JOBS = 1 << PAGE_BITS;
+
+/** Fields of a search that a whole page may not fit. */
+export interface PageFilter {
+  readonly state?: JobState | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+const FIRST = { from: 0, step: 1 };
+const LAST_FIRST = { from: PAGE_JOBS - 1, step: -1 };
 
 /** Jobs with consecutive numbers. Once all of them are done or cancelled they are archived. */
 export class JobTablePage<State extends OwnerState = OwnerState> {
@@ -47,6 +57,25 @@ export class JobTablePage<State extends OwnerState = OwnerState> {
     if (this.endedCount < PAGE_JOBS) return;
     this.archive = new JobArchive(no - indexOf(no), this.jobs);
     this.jobs = [];
+  }
+
+  /** Whether one of its jobs may be in this state, and submitted within these times. */
+  mayHave({ state, since = 0, until }: PageFilter): boolean {
+    if (this.isArchived && (state === 'queued' || state === 'running' || state === 'dead')) return false;
+    if ((state === 'done' || state === 'cancelled') && this.endedCount === 0) return false;
+    // Jobs are numbered in the order of their times.
+    return (
+      (since === 0 || this.timeOf(LAST_FIRST) >= since) && (until === undefined || this.timeOf(FIRST) < until)
+    );
+  }
+
+  /** When the first or the last of its jobs was submitted. */
+  private timeOf({ from, step }: typeof FIRST): number {
+    for (let index = from; index >= 0 && index < PAGE_JOBS; index += step) {
+      const job = this.at(index);
+      if (job !== undefined) return job.at;
+    }
+    return 0;
   }
 
   get isArchived(): boolean {

@@ -1,6 +1,6 @@
 import type { Payload } from '../../job/payload.js';
 import type { Job, OwnerState } from './job.js';
-import { JobTablePage, PAGE_JOBS, pageNo } from './job-table-page.js';
+import { JobTablePage, PAGE_JOBS, type PageFilter, pageNo } from './job-table-page.js';
 
 /**
  * Jobs by number. Numbers are handed out in order, so pages keep the map small: it never rehashes a million
@@ -64,6 +64,39 @@ export class JobTable<State extends OwnerState = OwnerState> {
   /** Every live or dead job, in order, and the done and cancelled ones that are not archived yet. */
   unended(): Generator<Job<State>> {
     return this.walk(0, { withArchived: false });
+  }
+
+  /** Pages in order. */
+  pageNumbers(): Iterable<number> {
+    return this.pages.keys();
+  }
+
+  hasPage(number: number): boolean {
+    return this.pages.has(number);
+  }
+
+  /** False: no job of the page fits. */
+  mayHave(number: number, filter: PageFilter): boolean {
+    return this.pages.get(number)?.mayHave(filter) === true;
+  }
+
+  *ofPage(number: number): Generator<Job<State>> {
+    for (let index = 0; index < PAGE_JOBS; index += 1) {
+      // Others may have been dropped since the last one.
+      const job = this.pages.get(number)?.at(index);
+      if (job !== undefined) yield job;
+    }
+  }
+
+  /** For every job, in order, one that shares its template: an archived one is not rebuilt. */
+  *templates(): Generator<readonly [no: number, template: Job<State>]> {
+    for (const [number, page] of this.pages) {
+      for (let index = 0; index < PAGE_JOBS; index += 1) {
+        const no = number * PAGE_JOBS + index;
+        const template = page.templateOf(no);
+        if (template !== undefined) yield [no, template];
+      }
+    }
   }
 
   /**

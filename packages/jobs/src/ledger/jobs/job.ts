@@ -32,6 +32,8 @@ export class Job<State extends OwnerState = OwnerState> {
   readonly client: string;
   readonly at: number;
   readonly key: string;
+  /** Of a queued, running or dead job. Empty: none. */
+  orderKey = '';
   state: JobState = 'queued';
   attempt = 0;
   failures = 0;

@@ -1,8 +1,10 @@
 import type { JobPolicy } from '../../job/job-policy.js';
 import { type Payload, payloadBytes, payloadOfBytes, payloadOfText } from '../../job/payload.js';
+import type { QueueLimits } from '../../job/queue-control.js';
 import { StoredPayload } from '../../job/stored-payload.js';
 import type { TraceContext } from '../../job/trace-context.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
+import type { ScheduleRule } from '../schedules/schedule-rule.js';
 
 /** A record as a JSON object, before it is text. */
 export type LedgerLine = Record<string, unknown>;
@@ -62,7 +64,19 @@ export const ints: LineField<readonly number[]> = plain(
   'a list of whole numbers',
   (value): value is number[] => Array.isArray(value) && value.every(isInt),
 );
+export const texts: LineField<readonly string[]> = plain(
+  'a list of texts',
+  (value): value is string[] => Array.isArray(value) && value.every(isText),
+);
 export const policy: LineField<JobPolicy> = plain('an object', (value): value is JobPolicy =>
+  isObject(value),
+);
+
+export const queueLimits: LineField<QueueLimits> = plain('an object', (value): value is QueueLimits =>
+  isObject(value),
+);
+
+export const scheduleRule: LineField<ScheduleRule> = plain('an object', (value): value is ScheduleRule =>
   isObject(value),
 );
 

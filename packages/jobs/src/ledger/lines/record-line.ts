@@ -17,8 +17,11 @@ import {
   payload,
   payloads,
   policy,
+  queueLimits,
   readFields,
+  scheduleRule,
   text,
+  texts,
   time,
   trace,
   usually,
@@ -36,10 +39,13 @@ const SUBMISSION: LineFields<Submission> = {
   key: usually(text, ''),
   payload,
   trace: optional(trace),
+  orderKey: optional(text),
+  tags: optional(texts),
 };
 const STREAM_END = { chunks: optional(int), metadata: optional(text) };
 const NUMBERED = { producer: int, seq: int, low: int };
 const REQUEUE = { job: int, attempt: int, dueAt: usually(time, 0), failure, ...STREAM_END };
+const QUEUE_MODE = word('open', 'paused', 'draining');
 const JOBS = { jobs: ints, by: optional(text) };
 
 /** The fields of every type of record beside `type` and `at`. The compiler names one that is missing. */
@@ -72,7 +78,34 @@ const FIELDS: { readonly [T in Type]: LineFields<Omit<RecordOf<T>, 'type' | 'at'
   feed: { job: int, feeder: text, first: int, items: payloads, final: usually(flag, false) },
   feed_end: { job: int },
   feed_drop: { job: int, below: int },
+  queue_limits: { queue: text, limits: queueLimits, by: optional(text) },
+  queue_mode: { queue: text, mode: QUEUE_MODE, by: optional(text) },
+  expire: { job: int },
   state: { chunk: bytes },
+  schedule_set: {
+    name: text,
+    client: text,
+    policy: int,
+    rule: scheduleRule,
+    payload,
+    wallAt: time,
+    nextAt: time,
+  },
+  redrive_edited: { job: int, payload, by: optional(text) },
+  worker_quiet: { worker: text, quiet: flag, by: optional(text) },
+  audit: { action: text, target: text, detail: usually(text, ''), by: optional(text) },
+  schedule_drop: { name: text, by: optional(text) },
+  schedule_pause: { name: text, by: optional(text), paused: flag, nextAt: time },
+  schedule_fire: {
+    name: text,
+    slotAt: time,
+    nextAt: time,
+    wallAt: time,
+    held: usually(int, 0),
+    replaced: usually(int, 0),
+    jobs: list(SUBMISSION),
+    by: optional(text),
+  },
   spill_file: { file: int },
   spill_drop: { files: ints },
 };

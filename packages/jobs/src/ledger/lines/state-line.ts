@@ -4,12 +4,16 @@
 import type { Payload } from '../../job/payload.js';
 import type { TraceContext } from '../../job/trace-context.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
+import type { AuditEntry } from '../audit/audit-trail.js';
 import type { StoredFeed } from '../feeds/stored-feed.js';
 import { Job, type JobEnd } from '../jobs/job.js';
 import { StoredPolicy } from '../jobs/stored-policy.js';
 import type { KeyEntry } from '../key-window.js';
 import { Ledger } from '../ledger.js';
 import { Producer } from '../producer.js';
+import type { QueueControl } from '../queue-controls.js';
+import type { StoredSchedule } from '../schedules/schedule-table.js';
+import type { ScheduleTemplate } from '../schedules/schedule-template.js';
 import {
   failure,
   int,
@@ -23,8 +27,11 @@ import {
   payloadOrEmpty,
   payloads,
   policy,
+  queueLimits,
   readFields,
+  scheduleRule,
   text,
+  texts,
   time,
   trace,
   usually,
@@ -74,6 +81,43 @@ const FEED: LineFields<FeedLine> = {
   feeders: list({ feeder: text, next: int }),
   items: payloads,
 };
+const QUIET_WORKER = { worker: text };
+const TAGS: LineFields<{ readonly job: number; readonly tags: readonly string[] }> = {
+  job: int,
+  tags: texts,
+};
+const AUDIT: LineFields<AuditEntry> = {
+  no: int,
+  at: time,
+  by: text,
+  action: text,
+  target: text,
+  detail: usually(text, ''),
+};
+const QUEUE: LineFields<QueueControl> = {
+  queue: text,
+  mode: word('open', 'paused', 'draining'),
+  limits: queueLimits,
+  changedAt: time,
+  by: usually(text, ''),
+};
+type ScheduleLine = Omit<StoredSchedule, 'template'> &
+  Omit<ScheduleTemplate, 'policy'> & { readonly policy: number };
+const SCHEDULE: LineFields<ScheduleLine> = {
+  name: text,
+  client: text,
+  policy: int,
+  rule: scheduleRule,
+  payload: payloadOrEmpty,
+  nextAt: time,
+  lastAt: usually(time, 0),
+  lastWallAt: usually(time, 0),
+  lastJob: usually(int, 0),
+  runs: usually(int, 0),
+  skipped: usually(int, 0),
+  held: usually(int, 0),
+  paused: usually(int, 0),
+};
 const END: LineFields<JobEnd> = {
   at: time,
   reason: usually(text, ''),
@@ -97,6 +141,7 @@ const JOB = {
   failure,
   chunks: usually<number | undefined>(int as LineField<number | undefined>, undefined),
   trace: optional(trace),
+  orderKey: usually(text, ''),
   end: optional(object(END)),
 };
 
@@ -111,6 +156,12 @@ export function* stateLines(ledger: Ledger): Generator<LedgerLine> {
     yield lineOf('state_producer', PRODUCER, { producer: no, client, token, lastAt, low, submits });
   }
   for (const entry of ledger.keys.entries()) yield lineOf('state_key', KEY, entry);
+  for (const worker of ledger.quietWorkers) yield lineOf('state_quiet_worker', QUIET_WORKER, { worker });
+  for (const entry of ledger.audit.entries()) yield lineOf('state_audit', AUDIT, entry);
+  for (const [job, tags] of ledger.tags.entries()) yield lineOf('state_tags', TAGS, { job, tags });
+  for (const control of ledger.queueControls.values()) yield lineOf('state_queue', QUEUE, control);
+  for (const { template, ...plan } of ledger.schedules.values())
+    yield lineOf('state_schedule', SCHEDULE, { ...plan, ...template, policy: template.policy.no });
   for (const [job, feed] of ledger.feeds) yield feedLine(job, feed);
   for (const job of ledger.jobs.values()) yield jobLine(job, ledger.traceOf(job.no));
 }
@@ -129,7 +180,7 @@ function feedLine(job: number, feed: StoredFeed): LedgerLine {
 
 function jobLine(job: Job, traceContext: TraceContext | undefined): LedgerLine {
   const { no, policy: stored, state, client, at, key, dueAt, attempt, failures, crashes, worker, end } = job;
-  const { payload: input, failure: latest, chunks } = job;
+  const { payload: input, failure: latest, chunks, orderKey } = job;
   const numbers = { job: no, policy: stored.no, attempt, failures, crashes };
   const rest = {
     state,
@@ -143,6 +194,7 @@ function jobLine(job: Job, traceContext: TraceContext | undefined): LedgerLine {
     chunks,
     end,
     trace: traceContext,
+    orderKey,
   };
   return lineOf('state_job', JOB, { ...numbers, ...rest });
 }
@@ -171,6 +223,19 @@ export class StateLineReader {
         return this.addProducer(line);
       case 'state_key':
         return ledger.keys.add(readFields(line, KEY));
+      case 'state_quiet_worker':
+        ledger.quietWorkers.add(readFields(line, QUIET_WORKER).worker);
+        return;
+      case 'state_audit':
+        return ledger.audit.restore(readFields(line, AUDIT));
+      case 'state_tags': {
+        const { job, tags } = readFields(line, TAGS);
+        return ledger.tags.set(job, tags);
+      }
+      case 'state_queue':
+        return ledger.queueControls.set(readFields(line, QUEUE));
+      case 'state_schedule':
+        return this.addSchedule(line);
       case 'state_feed':
         return this.addFeed(line);
       case 'state_job':
@@ -186,6 +251,14 @@ export class StateLineReader {
     producer.advance(low);
     for (const { seq, job } of submits) producer.addSubmit(seq, job, low, lastAt);
     this.ledger.addProducer(producer);
+  }
+
+  private addSchedule(line: Readonly<LedgerLine>): void {
+    const { name, client, policy: no, rule, payload, ...plan } = readFields(line, SCHEDULE);
+    const stored = this.ledger.policies.get(no);
+    if (stored === undefined)
+      throw new LedgerCorruptError(`schedule ${name} refers to policy ${no}, unknown`);
+    this.ledger.schedules.set(name, { client, policy: stored, rule, payload }, plan);
   }
 
   /** Before its job, whose bytes it is part of. */

@@ -2,6 +2,7 @@ import { boundedFailure } from '../../job/job-failure.js';
 import type { JobFailure } from '../../jobs-error.js';
 import {
   JobSchemaError,
+  JobSnoozedError,
   NonRetryableError,
   NotStreamingError,
   RunnerLoadError,
@@ -42,6 +43,14 @@ export function failed(
 /** Returned to the queue; it counts as no attempt. */
 export function released(attempt: Attempt): AttemptEnd {
   return { outcome: 'released', job: attempt.job, attempt: attempt.number };
+}
+
+/** The end that a thrown value means, on the thread of the handler. */
+export function endOfThrown(attempt: Attempt, error: unknown): AttemptEnd {
+  const { job, number } = attempt;
+  if (error instanceof JobSnoozedError)
+    return { outcome: 'snoozed', job, attempt: number, delayMs: error.delayMs };
+  return failed(attempt, isFinal(error) ? 'final' : 'failed', failureOf(error));
 }
 
 /** Its warm runner could not be loaded. */

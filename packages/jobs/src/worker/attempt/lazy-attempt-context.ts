@@ -4,6 +4,7 @@ import type { TraceContext } from '../../job/trace-context.js';
 import type { Trailer } from '../../job/trailer.js';
 import { AttemptFeed, type JobFeed } from '../feed/job-feed.js';
 import type { AttemptContext } from '../handler.js';
+import { snooze } from '../snooze.js';
 import type { Attempt } from './attempt.js';
 
 /** Makes id, signal and methods when a handler first reads them; most handlers do not. */
@@ -63,5 +64,9 @@ export class LazyAttemptContext implements AttemptContext {
 
   get trailer(): (metadata: Trailer) => void {
     return (metadata) => this.current.addTrailer(metadata);
+  }
+
+  get snooze(): (delayMs: number) => never {
+    return snooze;
   }
 }

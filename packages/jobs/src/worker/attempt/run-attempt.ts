@@ -8,7 +8,7 @@ import type { AttemptContext, HandledJob } from '../handler.js';
 import { unloadValue } from '../runners/unload-value.js';
 import { pumpChunks } from '../stream/pump-chunks.js';
 import type { Attempt } from './attempt.js';
-import { failed, failureOf, isFinal, released } from './attempt-end.js';
+import { endOfThrown, failed, failureOf, released } from './attempt-end.js';
 import type { LazyAttemptContext } from './lazy-attempt-context.js';
 
 /** Takes the end of an attempt. Only the first end of each counts. */
@@ -142,8 +142,7 @@ function encodeOutput(output: unknown): Payload {
 function endOfError(attempt: Attempt, error: unknown): AttemptEnd {
   if (attempt.aborted === 'draining') return released(attempt);
   const isTimedOut = attempt.aborted === 'run-time' || attempt.aborted === 'silence';
-  const outcome = isTimedOut ? 'timed-out' : isFinal(error) ? 'final' : 'failed';
-  return failed(attempt, outcome, failureOf(error));
+  return isTimedOut ? failed(attempt, 'timed-out', failureOf(error)) : endOfThrown(attempt, error);
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -10,6 +10,7 @@ import type {
   HandlerEnded,
   HandlerFeedState,
   HandlerProgress,
+  HandlerThreadReports,
   HandlerThreads,
   ThreadEnded,
   ThreadJob,
@@ -72,7 +73,7 @@ const RESTART_MS_MAX = 30_000;
  * ended after a grace and replaced. Other attempts on it are handed back uncounted. A thread that ended by
  * itself blames its only attempt; of several all are handed back, and run alone the next time (ADR 0419).
  */
-export class ThreadedHandlers implements HandlerRunner, RunnerPort {
+export class ThreadedHandlers implements HandlerRunner, HandlerThreadReports, RunnerPort {
   execs: readonly string[] | undefined = undefined;
   private readonly setup: ThreadedHandlersSetup;
   private readonly places: ThreadPlace[] = [];

@@ -53,9 +53,16 @@ dispatchers('a job that streams or is fed waits for a worker that has named the 
   // A worker is chosen before the record of the job is durable.
   other.submit('fed again');
   assert.equal(payloads(), [[], ['stream'], ['fed', 'fed again']]);
+  // They stop no job of the same exec that needs no feature.
+  client.submit('stream again');
+  client.submit('no slot');
   const plain = harness.client('eve', 't3');
-  for (const text of ['a', 'b', 'c']) plain.submit(text);
-  assert.is(older.assigned().length, 2);
+  for (const text of ['a', 'b']) plain.submit(text);
+  assert.equal(payloads(), [
+    ['a', 'b'],
+    ['stream', 'stream again'],
+    ['fed', 'fed again'],
+  ]);
 });
 
 // An attempt counts once against the limit of its client, however it ends.

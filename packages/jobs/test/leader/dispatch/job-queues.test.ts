@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ExecQueue } from '#src/leader/dispatch/exec-queue.js';
-import { JobQueues } from '#src/leader/dispatch/job-queues.js';
+import { JobQueues, type WaitingJobs } from '#src/leader/dispatch/job-queues.js';
 import { TURN_JOBS_MAX } from '#src/leader/options/leader-limits.js';
 import { Job } from '#src/ledger/jobs/job.js';
 import { StoredPolicy } from '#src/ledger/jobs/stored-policy.js';
@@ -21,6 +21,12 @@ function job(exec: string, client: string, dueAt = 0): Job {
 }
 
 const isWaiting = (no: number): boolean => known.get(no)?.state === 'queued';
+const jobs: WaitingJobs = { isWaiting, waitsSince: (no) => known.get(no)?.at ?? 0 };
+
+/** An attempt that has ended. */
+function ended(exec: string, client: string): Pick<Job, 'policy' | 'client'> {
+  return { policy: new StoredPolicy(1, policyOf(exec)), client };
+}
 
 /** Takes every job that may run, as a dispatch with unlimited credit does. */
 function takeAll(queues: JobQueues, max = Number.POSITIVE_INFINITY, batchContinues = false): Job[] {
@@ -39,7 +45,7 @@ function takeAll(queues: JobQueues, max = Number.POSITIVE_INFINITY, batchContinu
 }
 
 queueTests('execs take turns, and inside an exec the clients take turns', () => {
-  const queues = new JobQueues(100, isWaiting);
+  const queues = new JobQueues(100, jobs);
   const all = [job('a', 'ann'), job('a', 'ann'), job('a', 'bob'), job('b', 'ann'), job('b', 'ann')];
   for (const one of all) queues.add(one, 0);
   const order = takeAll(queues).map((one) => `${one.policy.exec}${one.client}`);
@@ -47,28 +53,28 @@ queueTests('execs take turns, and inside an exec the clients take turns', () => 
 });
 
 queueTests('a batch of a client continues until its jobs or its limit end it', () => {
-  const queues = new JobQueues(2, isWaiting);
+  const queues = new JobQueues(2, jobs);
   for (const client of ['ann', 'bob', 'ann', 'bob', 'ann']) queues.add(job('a', client), 0);
   const clients = takeAll(queues, Number.POSITIVE_INFINITY, true).map((one) => one.client);
   assert.equal(clients, ['ann', 'ann', 'bob', 'bob']);
-  queues.removeRunning('ann');
+  queues.removeRunning(ended('a', 'ann'));
   assert.is(takeAll(queues)[0]?.client, 'ann');
 });
 
 queueTests('a client at its limit does not hold up the others, and its jobs keep their order', () => {
-  const queues = new JobQueues(1, isWaiting);
+  const queues = new JobQueues(1, jobs);
   const [first, second, third] = [job('a', 'ann'), job('a', 'ann'), job('a', 'ann')];
   const other = job('a', 'bob');
   for (const one of [first, second, third, other]) queues.add(one, 0);
   assert.equal(takeAll(queues), [first, other]);
-  queues.removeRunning('ann');
+  queues.removeRunning(ended('a', 'ann'));
   assert.equal(takeAll(queues), [second]);
-  queues.removeRunning('ann');
+  queues.removeRunning(ended('a', 'ann'));
   assert.equal(takeAll(queues), [third]);
 });
 
 queueTests('the same exec in two groups is two queues, whichever came first', () => {
-  const queues = new JobQueues(100, isWaiting);
+  const queues = new JobQueues(100, jobs);
   for (const group of ['x', 'y', 'x']) queues.enqueue(job('a', 'ann').no, { exec: 'a', group }, 'ann');
   const groups: string[] = [];
   for (let queue = queues.takeQueue(); queue !== undefined; queue = queues.takeQueue()) {
@@ -81,7 +87,7 @@ queueTests('the same exec in two groups is two queues, whichever came first', ()
 });
 
 queueTests('a delayed job waits until it is due, and a requeued one goes before later submits', () => {
-  const queues = new JobQueues(10, isWaiting);
+  const queues = new JobQueues(10, jobs);
   const later = job('a', 'ann', 50);
   const now = job('a', 'ann');
   queues.add(later, 0);
@@ -97,7 +103,7 @@ queueTests('a delayed job waits until it is due, and a requeued one goes before 
 });
 
 queueTests('cancelled jobs leave no entries behind', () => {
-  const queues = new JobQueues(10, isWaiting);
+  const queues = new JobQueues(10, jobs);
   const delayed = Array.from({ length: 1_000 }, () => job('a', 'ann', 1_000));
   for (const one of delayed) queues.add(one, 0);
   for (const one of delayed) {
@@ -115,7 +121,7 @@ queueTests('cancelled jobs leave no entries behind', () => {
 });
 
 queueTests('delayed jobs that are due at one moment are enqueued in bounded numbers', () => {
-  const queues = new JobQueues(1e6, isWaiting);
+  const queues = new JobQueues(1e6, jobs);
   for (let i = 0; i < TURN_JOBS_MAX + 10; i += 1) queues.add(job('a', 'ann', 50), 0);
   assert.is(queues.promote(50), false);
   assert.is(takeAll(queues).length, TURN_JOBS_MAX);
@@ -124,13 +130,13 @@ queueTests('delayed jobs that are due at one moment are enqueued in bounded numb
 });
 
 queueTests('a client whose last lane is gone is forgotten, and one with a lane is not', () => {
-  const queues = new JobQueues(10, isWaiting);
+  const queues = new JobQueues(10, jobs);
   const { quotas } = queues as unknown as { quotas: ReadonlyMap<string, unknown> };
   for (let i = 0; i < 600; i += 1) {
     const one = job('a', `c${i}`);
     queues.add(one, 0);
     assert.equal(takeAll(queues), [one]);
-    queues.removeRunning(`c${i}`);
+    queues.removeRunning(one);
   }
   // Empty lanes that are kept for the next job of their client keep its quota.
   assert.ok(quotas.size <= 257, `${quotas.size}`);
@@ -149,11 +155,11 @@ queueTests('after a dispatch no job is left that may run', () => {
   );
   void fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 3 }), (all, runningMax) => {
-      const queues = new JobQueues(runningMax, isWaiting);
+      const queues = new JobQueues(runningMax, jobs);
       const waiting = new Set<Job>();
       const running = new Map<string, number>();
-      const taken = (jobs: Job[]): void => {
-        for (const one of jobs) {
+      const taken = (begun: Job[]): void => {
+        for (const one of begun) {
           assert.ok(waiting.delete(one), 'taken once, while it waited');
           running.set(one.client, (running.get(one.client) ?? 0) + 1);
           assert.ok((running.get(one.client) ?? 0) <= runningMax, 'never above the limit');
@@ -167,7 +173,7 @@ queueTests('after a dispatch no job is left that may run', () => {
         }
         if (what === 'release' && (running.get(client) ?? 0) > 0) {
           running.set(client, (running.get(client) ?? 0) - 1);
-          queues.removeRunning(client);
+          queues.removeRunning(ended('a', client));
         }
         if (what === 'cancel') {
           const victim = [...waiting][count];
@@ -198,7 +204,7 @@ function stall(queues: JobQueues): void {
 }
 
 queueTests('queues of execs that were used once are dropped; queues with a waiting job are not', () => {
-  const queues = new JobQueues(1, isWaiting);
+  const queues = new JobQueues(1, jobs);
   const [running, parked] = [job('kept', 'ann'), job('kept', 'ann')];
   for (const one of [running, parked]) queues.add(one, 0);
   assert.equal(takeAll(queues), [running], 'the other is above the limit of its client');
@@ -207,13 +213,13 @@ queueTests('queues of execs that were used once are dropped; queues with a waiti
     const once = job(`once${i}`, client);
     queues.add(once, 0);
     assert.equal(takeAll(queues), [once]);
-    queues.removeRunning(client);
+    queues.removeRunning(once);
   }
   assert.ok(queues.size <= 1_025, `${queues.size} queues`);
   const again = job('once17', 'client2');
   queues.add(again, 0);
   assert.equal(takeAll(queues), [again]);
-  queues.removeRunning('ann');
+  queues.removeRunning(running);
   assert.equal(takeAll(queues), [parked]);
 });
 

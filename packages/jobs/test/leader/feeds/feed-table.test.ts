@@ -329,6 +329,25 @@ feeds('a dead letter keeps its feed, and is redriven with it', () => {
   assert.is(ledger.liveBytes, 0);
 });
 
+// The job ran until its time was over: the feed counted as open for a client that had been refused.
+feeds('a redriven job does not wait for a client that was told that its feed has ended', () => {
+  for (const kind of ['open_feed', 'feed'] as const) {
+    const harness = new LeaderHarness();
+    const client = feeder(harness);
+    client.submit('1');
+    const worker = harness.worker();
+    feed(client, ['1']);
+    worker.failFinally({ job: 1, attempt: 1 });
+    if (kind === 'feed') feed(client, ['2'], { first: 1 });
+    else client.write({ kind, feed: 2, job: 1 });
+    assert.is(lastState(client).phase, 'ended');
+    client.write({ kind: 'call', call: 1, request: { kind: 'redrive', jobs: [1] } });
+    request(harness, worker, 0, 0, 2);
+    harness.advanceWithHeartbeats(2 * GRACE_MS, worker);
+    assert.is(harness.leader.ledger.feeds.get(1)?.end, 'abandoned', kind);
+  }
+});
+
 feeds('items count in the bound of bytes of the leader and of the identity', () => {
   const access: PeerAccess = { identity: 'ann', permits: () => true, owns: () => true };
   const of = (limits: Partial<Record<'jobBytesMax' | 'jobBytesPerIdentityMax', number>>): FakeClient => {

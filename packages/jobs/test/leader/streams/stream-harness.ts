@@ -12,6 +12,7 @@ export interface StreamSetup {
   readonly streaming?: StreamingMode;
   readonly stream?: Partial<StreamPolicy>;
   readonly limits?: Partial<LeaderLimits>;
+  readonly hasSpill?: boolean;
   readonly keep?: { readonly doneMs: number; readonly deadMs: number };
 }
 
@@ -29,8 +30,8 @@ export class StreamHarness {
   attempt = 1;
   private lastReader = 0;
 
-  constructor({ streaming = 'response', stream, limits = {}, keep }: StreamSetup = {}) {
-    this.leader = new LeaderHarness({ limits });
+  constructor({ streaming = 'response', stream, limits = {}, hasSpill, keep }: StreamSetup = {}) {
+    this.leader = new LeaderHarness({ limits, hasSpill });
     const policy = {
       ...policyOf('one', keep ?? { doneMs: 1e6, deadMs: 1e6 }),
       limits: { runMs: 600_000, outputBytes: 1_000 },

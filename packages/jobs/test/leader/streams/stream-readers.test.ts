@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { DEFAULT_STREAM } from '#src/job/stream-policy.js';
 import { policyOf } from '../../ledger/random-records.js';
 import { FakeClient, LeaderHarness } from '../leader-harness.js';
+import { StreamHarness } from './stream-harness.js';
 
 const readers = suite('stream readers');
 
@@ -25,6 +26,57 @@ readers('a client has a bounded number of readers', () => {
   assert.equal(read(READERS_MAX + 1), ['RESOURCE_EXHAUSTED']);
   client.write({ kind: 'stop_stream', reader: 1 });
   assert.equal(read(READERS_MAX + 1), []);
+});
+
+for (const hasSpill of [true, false])
+  readers(
+    `a job that loses its workers ends its stream with its outcome, behind a reset for each, ${hasSpill ? 'with' : 'without'} a spill`,
+    () => {
+      const stream = new StreamHarness({ hasSpill });
+      const reader = stream.read();
+      const { crashes } = policyOf('one').retry;
+      for (stream.attempt = 1; stream.attempt <= crashes; stream.attempt += 1) {
+        stream.yield(0, 2);
+        stream.worker.disconnect();
+        stream.leader.advance(60_000);
+        stream.worker = stream.leader.worker({ incarnation: String(stream.attempt + 1) });
+      }
+      const { summary, items } = reader;
+      assert.is(summary, `0-2${', reset, 0-2'.repeat(crashes - 1)}, end`);
+      const end = items.at(-1);
+      assert.equal(end?.kind === 'end' && [end.outcome.state, end.outcome.reason], ['dead', 'quarantined']);
+    },
+  );
+
+// A handler waited until its time was over, with a reader that had read everything (found by the simulation).
+readers('a reader that comes back has consumed what is before its position: the worker may go on', () => {
+  const stream = new StreamHarness({ stream: { whenUnread: 'wait' } });
+  const lost = stream.read();
+  const full = stream.yieldWithinWindow(0, 1_000);
+  assert.ok(full < 1_000);
+  const offset = Number(lost.summary.split('-')[1]);
+  assert.ok(offset > 0);
+  lost.stop();
+  assert.is(stream.yieldWithinWindow(full, 1_000), full);
+  stream.read({ attempt: 1, offset });
+  assert.ok(stream.yieldWithinWindow(full, 1_000) >= full + offset);
+});
+
+// The record has their number: a reader with more was refused by the next leader (found by the simulation).
+readers('chunks of an attempt whose end is being written are not passed on', () => {
+  const stream = new StreamHarness();
+  const { leader, job, attempt } = stream;
+  const reader = stream.read();
+  stream.yield(0, 2);
+  stream.worker.disconnect();
+  leader.heldWrites = [];
+  leader.advance(60_000);
+  const streams = [{ job, attempt, first: 2, next: 5 }];
+  stream.worker = leader.worker({ held: [{ job, attempt }], streams });
+  stream.yield(2, 3);
+  assert.is(reader.summary, '0-2');
+  while (leader.heldWrites.length > 0) leader.completeWrite();
+  assert.is(reader.summary, '0-2, reset');
 });
 
 readers('the stream of an ended job goes with its result, behind any number that stay', () => {

@@ -150,4 +150,28 @@ registries('a producer whose window ends while a submit of it is being written i
   assert.equal(jobs(lost), [2]);
 });
 
+// Both were staged, and the leader ended when it applied the second for a producer that the first record had outlived.
+registries(
+  'a submit behind one that has been written for a whole key window waits, then needs a new session',
+  () => {
+    for (const isBatch of [false, true]) {
+      const harness = new LeaderHarness({ limits: { keyWindowMs: 1_000 } });
+      const ann = harness.client('ann', 't1');
+      harness.heldWrites = [];
+      ann.submit('a', { seq: 1 });
+      harness.advance(1_500);
+      const item = { seq: 2, ref: 1, payload: 'b', key: '', delayMs: 0, wantsOutcome: false };
+      if (isBatch) ann.write({ kind: 'submit_all', low: 0, seq: 2, items: [item, item] });
+      else ann.submit('b', { seq: 2 });
+      while (harness.heldWrites.length > 0) harness.completeWrite();
+      assert.equal(harness.fatal, []);
+      assert.equal(ann.receipts()[0]?.jobs, [1]);
+      const last = ann.received.at(-1);
+      assert.equal([last?.kind, last?.kind === 'refused' && last.code], ['refused', 'ERR_SESSION_REPLACED']);
+      assert.is(harness.leader.ledger.accepted, 1);
+      assert.equal(harness.restarted().fatal, []);
+    }
+  },
+);
+
 registries.run();

@@ -161,8 +161,11 @@ warm('an instance is held until the stream ends, also after its job was cancelle
   // The leader has no credit for it, so the job waits there, and other workers could take it.
   const { state, waitsForRunner } = await second.inspect();
   assert.equal([state, waitsForRunner], ['queued', 'llm.complete']);
+  const waits = async (): Promise<unknown> => (await world.client.overview()).runnerWaits;
+  assert.equal(await waits(), [{ runner: 'llm.complete', jobs: 1 }]);
   mayEnd.open();
   assert.is(await second.result(), 'second');
+  assert.equal(await waits(), []);
   assert.is((await second.inspect()).waitsForRunner, undefined);
   assert.equal([models.loads, models.mostUsers], [1, 1]);
 });

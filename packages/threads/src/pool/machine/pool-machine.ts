@@ -1,20 +1,20 @@
 // The state of a pool: threads, ready set, queue and counters. Pure: threads are behind a port, time is an
 // argument, and user code is never called. The executor acts on the results afterwards.
 //
-// Invariants after every call:
+// Invariants after every call (check-pool.ts):
 //   the ready set is empty, or queue and waiting tasks are;
 //   scheduled = completed + failed + cancelled + active + queued + waiting.
 
-import type { PoolTask, TaskEnd } from '../pool-task.js';
+import type { PoolTask, TaskEnd } from '../task/pool-task.js';
+import { checkPool } from './check-pool.js';
+import { PendingTasks } from './pending-tasks.js';
 import type { PoolCounters } from './pool-counters.js';
+import type { PoolState } from './pool-state.js';
 import type { PoolThreads } from './pool-threads.js';
-import { PoolWorker } from './pool-worker.js';
-import { runsBefore, TaskQueue } from './task-queue.js';
-
-export interface PoolSize {
-  readonly minThreads: number;
-  readonly maxThreads: number;
-}
+import type { PoolWorker } from './pool-worker.js';
+import { type PoolSize, PoolWorkers } from './pool-workers.js';
+import { TaskCounts } from './task-counts.js';
+import { runsBefore } from './task-queue.js';
 
 export interface MachineSettings extends PoolSize {
   readonly name: string;
@@ -23,8 +23,6 @@ export interface MachineSettings extends PoolSize {
   readonly maxWaiting: number;
   readonly idleMs: number;
 }
-
-export type PoolState = 'running' | 'shutting-down' | 'shut-down';
 
 export type Admission = 'started' | 'queued' | 'full' | 'no-thread' | 'cycle';
 
@@ -36,52 +34,37 @@ export interface PoolObserver {
   terminated(): void;
 }
 
-/** Tasks up to this duration are sent ahead, those above the second are not. */
-const SHORT_TASK_MS = 0.25;
-const LONG_TASK_MS = 1;
-const STAGED_MAX = 63;
-
 export class PoolMachine {
   private readonly threads: PoolThreads;
   private readonly observer: PoolObserver;
   private readonly settings: MachineSettings;
-  private size: PoolSize;
+  private readonly workers: PoolWorkers;
+  private readonly counts = new TaskCounts();
+  private readonly pending: PendingTasks;
   private currentState: PoolState = 'running';
-  private readonly workers = new Set<PoolWorker>();
-  /** A stack: the last to become idle is the first to work, and the first element has been idle longest. */
-  private readonly ready: PoolWorker[] = [];
-  private readonly queue = new TaskQueue();
-  private readonly waiting = new TaskQueue();
-  private stagedCount = 0;
-  /** No task that was sent ahead has a lower priority. */
-  private stagedLowest = 0;
-  /** Threads without a task that were ended: they count no more, but the pool ends after them. */
-  private leaving = 0;
-  private starting = 0;
-  /** The reason of the last thread that could not be started. */
-  startError: Error | undefined;
-  private workerCount = 0;
-  private sequence = 0;
-  private scheduled = 0;
-  private completed = 0;
-  private failed = 0;
-  private cancelled = 0;
-  private active = 0;
-  private largest = 0;
 
   constructor(settings: MachineSettings, threads: PoolThreads, observer: PoolObserver) {
     this.settings = settings;
-    this.size = settings;
     this.threads = threads;
     this.observer = observer;
+    this.workers = new PoolWorkers(settings.name, settings, threads, (worker, error) =>
+      observer.threadStartFailed(worker, error),
+    );
+    this.pending = new PendingTasks(settings.maxQueue, threads, this.workers, this.counts);
   }
 
   get state(): PoolState {
     return this.currentState;
   }
 
+  /** The reason of the last thread that could not be started. */
+  get startError(): Error | undefined {
+    return this.workers.startError;
+  }
+
   get counters(): Omit<PoolCounters, 'rejected' | 'ranHere'> {
-    const { scheduled, completed, failed, cancelled, active, largest, queueLength } = this;
+    const { scheduled, completed, failed, cancelled, active } = this.counts;
+    const { queueLength, waitingLength: waiting } = this.pending;
     return {
       scheduled,
       completed,
@@ -89,70 +72,49 @@ export class PoolMachine {
       cancelled,
       active,
       queueLength,
-      waiting: this.waiting.length,
+      waiting,
       remainingCapacity: Math.max(0, this.settings.maxQueue - queueLength),
-      threads: this.live,
-      idleThreads: this.ready.length,
-      largest,
+      threads: this.workers.live,
+      idleThreads: this.workers.readyCount,
+      largest: this.workers.largest,
     };
-  }
-
-  get hasStaged(): boolean {
-    return this.stagedCount > 0;
-  }
-
-  private get live(): number {
-    return this.workers.size - this.leaving;
-  }
-
-  private get queueLength(): number {
-    return this.queue.length + this.stagedCount;
-  }
-
-  /** Tasks that no thread has yet. */
-  private get pendingLength(): number {
-    return this.queueLength + this.waiting.length;
   }
 
   // --- tasks ---
 
   /** Growth order: an idle thread, else a new one below the maximum, else the queue, else refused. */
   admit(task: PoolTask, now: number): Admission {
-    const idle = this.ready.pop();
+    const { workers, counts, pending } = this;
+    const idle = workers.takeReady();
     if (idle !== undefined) {
-      this.accept(task);
+      counts.accept(task);
       this.give(idle, task, now);
-      this.growToMinimum();
+      if (workers.live < workers.size.minThreads) workers.start();
       return 'started';
     }
-    const spare = this.spareStarting();
+    const spare = workers.spareStarting ?? this.startBelowMaximum();
     if (spare !== undefined) {
-      this.accept(task);
+      counts.accept(task);
       this.assign(spare, task);
       return 'started';
     }
-    if (this.live < this.size.maxThreads) {
-      const worker = this.startWorker();
-      if (worker !== undefined) {
-        this.accept(task);
-        this.assign(worker, task);
-        return 'started';
-      }
-      if (this.live === 0) return 'no-thread';
-    }
-    if (task.parent !== undefined && this.allWait(task.parent)) return 'cycle';
-    if (this.queueLength >= this.settings.maxQueue) return 'full';
-    this.accept(task);
-    this.enqueue(task);
+    if (workers.live === 0) return 'no-thread';
+    if (task.parent !== undefined && workers.allWait(task.parent)) return 'cycle';
+    if (!pending.hasRoom) return 'full';
+    counts.accept(task);
+    pending.enqueue(task);
     return 'queued';
+  }
+
+  private startBelowMaximum(): PoolWorker | undefined {
+    return this.workers.live < this.workers.size.maxThreads ? this.workers.start() : undefined;
   }
 
   /** For a task that was refused as `full`; false if too many wait already. */
   admitWaiting(task: PoolTask): boolean {
-    if (this.waiting.length >= this.settings.maxWaiting) return false;
-    this.accept(task);
-    task.stage = 'waiting';
-    this.waiting.add(task);
+    if (this.pending.waitingLength >= this.settings.maxWaiting) return false;
+    this.counts.accept(task);
+    this.pending.wait(task);
     return true;
   }
 
@@ -161,57 +123,46 @@ export class PoolMachine {
    * to be reported; it will count as `end`.
    */
   cancel(task: PoolTask, end: TaskEnd): boolean {
-    const worker = task.worker;
-    if (task.stage === 'waiting') this.waiting.remove(task);
-    else if (task.stage === 'queued') {
-      if (worker === undefined) this.queue.remove(task);
-      else if (!this.withdraw(worker, task)) return this.cancelActive(worker, task, end);
-      this.admitWaitingTasks();
-    } else if (task.stage === 'active' && worker?.stage === 'starting') {
-      worker.current = undefined;
-      this.active -= 1;
-      this.assignQueued(worker);
-    } else if (task.stage === 'active' && worker !== undefined) {
-      if (worker.current !== task || !this.threads.withdraw(worker, task))
-        return this.cancelActive(worker, task, end);
-      // The thread was given it and has not begun it: it will never report it, and goes on with the next.
-      this.active -= 1;
-      this.count(task, end);
-      this.goOn(worker, worker.reportedAt);
-      return true;
-    } else return true;
-    this.count(task, end);
+    const { stage, worker } = task;
+    if (stage === 'active' && worker !== undefined) return this.cancelActive(worker, task, end);
+    if (stage !== 'waiting' && stage !== 'queued') return true;
+    if (!this.pending.remove(task)) return this.fireSignal(task, end);
+    this.counts.end(task, end);
     return true;
   }
 
-  /** Sends queued tasks ahead to busy threads with short tasks, one each in rotation. */
-  stageAhead(): void {
-    if (this.queue.length === 0) return;
-    for (let staged = true; staged; ) {
-      staged = false;
-      for (const worker of this.workers) {
-        if (worker.stage !== 'busy' || worker.staged.length >= worker.stagedMax) continue;
-        const task = this.queue.first;
-        // Order is kept: a task that cannot be sent ahead is not overtaken.
-        if (task === undefined || task.movesArguments) return;
-        this.queue.remove(task);
-        this.stagedLowest =
-          this.stagedCount === 0 ? task.priority : Math.min(this.stagedLowest, task.priority);
-        this.stagedCount += 1;
-        task.worker = worker;
-        worker.staged.push(task);
-        this.threads.stage(worker, task);
-        staged = true;
-      }
+  private cancelActive(worker: PoolWorker, task: PoolTask, end: TaskEnd): boolean {
+    if (worker.stage === 'starting') {
+      worker.current = undefined;
+      this.counts.active -= 1;
+      this.assignPending(worker);
+      this.counts.end(task, end);
+      if (this.currentState !== 'running') this.workers.endSpare();
+      return true;
     }
+    if (worker.current !== task || !this.threads.withdraw(worker, task)) return this.fireSignal(task, end);
+    // The thread was given it and has not begun it: it will never report it, and goes on with the next.
+    this.counts.active -= 1;
+    this.counts.end(task, end);
+    this.goOn(worker, worker.reportedAt);
+    return true;
+  }
+
+  private fireSignal(task: PoolTask, end: TaskEnd): false {
+    task.abandoned ??= end;
+    this.threads.cancel(task.worker!, task); // a thread has begun it
+    return false;
+  }
+
+  stageAhead(): void {
+    this.pending.stageAhead();
   }
 
   // --- reports of threads ---
 
   up(worker: PoolWorker, now: number): void {
     if (worker.stage !== 'starting') return;
-    this.starting -= 1;
-    worker.stage = 'busy';
+    this.workers.up(worker);
     const task = worker.current;
     if (task === undefined) return this.free(worker, now);
     worker.reportedAt = now;
@@ -222,9 +173,9 @@ export class PoolMachine {
   finished(worker: PoolWorker, task: PoolTask, end: TaskEnd, now: number): boolean {
     if (task.worker !== worker || worker.stage === 'ending') return false;
     if (worker.current !== task) throw new Error(`${worker.name} reported ${task.name} out of order`);
-    this.active -= 1;
-    this.count(task, task.abandoned ?? end);
-    this.learnDuration(worker, now);
+    this.counts.active -= 1;
+    this.counts.end(task, task.abandoned ?? end);
+    worker.reported(now);
     this.goOn(worker, now);
     return true;
   }
@@ -235,12 +186,12 @@ export class PoolMachine {
     const neverUp = worker.stage === 'starting';
     const failed = worker.stage === 'busy';
     this.takeBackFrom(worker, error, neverUp);
-    this.dropWorker(worker);
+    this.workers.drop(worker);
     this.serveReturned(now);
-    if (neverUp) this.startFailed(worker, error);
+    if (neverUp) this.workers.startFailed(worker, error);
     // A thread that cannot come up is not tried again at once: other threads, or the next task, go on.
     else this.replace(failed);
-    if (this.live === 0 && this.pendingLength > 0) this.loseQueued(worker);
+    if (this.workers.live === 0 && this.pending.length > 0) this.losePending(worker);
     this.checkTermination();
   }
 
@@ -257,37 +208,31 @@ export class PoolMachine {
   // --- size and end ---
 
   sizeWith({ minThreads, maxThreads }: Partial<PoolSize>): PoolSize {
-    return { minThreads: minThreads ?? this.size.minThreads, maxThreads: maxThreads ?? this.size.maxThreads };
+    const { size } = this.workers;
+    return { minThreads: minThreads ?? size.minThreads, maxThreads: maxThreads ?? size.maxThreads };
   }
 
-  /** The longest idle threads above the minimum end. Only threads of the ready set: none has a task. */
   prune(now: number): void {
-    while (this.live > this.size.minThreads) {
-      const oldest = this.ready[0];
-      if (oldest === undefined || oldest.idleSince + this.settings.idleMs > now) return;
-      this.ready.shift();
-      this.end(oldest);
-    }
+    this.workers.prune(now, this.settings.idleMs);
   }
 
   /** When `prune` has something to do next, or undefined. */
   get pruneAt(): number | undefined {
-    const oldest = this.ready[0];
-    if (oldest === undefined || this.live <= this.size.minThreads) return undefined;
-    return oldest.idleSince + this.settings.idleMs;
+    return this.workers.pruneAt(this.settings.idleMs);
   }
 
   resize(size: PoolSize, now: number): void {
-    this.size = size;
-    for (const worker of this.ready.splice(0, this.live - size.maxThreads)) this.end(worker);
-    this.growForQueue();
+    this.workers.size = size;
+    this.workers.endReady(this.workers.live - size.maxThreads);
+    this.growForPending();
     this.prune(now);
   }
 
   shutdown(): void {
     if (this.currentState !== 'running') return;
     this.currentState = 'shutting-down';
-    for (const worker of this.ready.splice(0)) this.end(worker);
+    this.workers.endReady(Number.POSITIVE_INFINITY);
+    this.workers.endSpare();
     this.checkTermination();
   }
 
@@ -295,23 +240,11 @@ export class PoolMachine {
   kill(): PoolTask[] {
     if (this.currentState === 'shut-down') return [];
     this.currentState = 'shutting-down';
-    const tasks: PoolTask[] = [];
-    for (const worker of this.workers) {
-      if (worker.current !== undefined) tasks.push(worker.current);
-      tasks.push(...worker.claimed, ...worker.staged);
-    }
-    for (let task = this.queue.shift(); task !== undefined; task = this.queue.shift()) tasks.push(task);
-    for (let task = this.waiting.shift(); task !== undefined; task = this.waiting.shift()) tasks.push(task);
-    this.stagedCount = 0;
-    this.active = 0;
-    for (const task of tasks) this.count(task, 'cancelled');
-    this.ready.length = 0;
-    for (const worker of this.workers) {
-      worker.current = undefined;
-      worker.claimed.length = 0;
-      worker.staged = [];
-      this.end(worker);
-    }
+    const tasks = [...this.workers].flatMap((worker) => worker.takeTasks());
+    tasks.push(...this.pending.takeAll());
+    this.counts.active = 0;
+    for (const task of tasks) this.counts.end(task, 'cancelled');
+    this.workers.endAll();
     this.checkTermination();
     return tasks;
   }
@@ -323,77 +256,17 @@ export class PoolMachine {
 
   /** Throws if an invariant does not hold. */
   check(): void {
-    const { counters } = this;
-    const pending = counters.active + counters.queueLength + counters.waiting;
-    const sum = counters.completed + counters.failed + counters.cancelled + pending;
-    const problems = [
-      counters.scheduled !== sum && `scheduled ${counters.scheduled} is not the sum ${sum}`,
-      this.ready.length > 0 &&
-        counters.queueLength + counters.waiting > 0 &&
-        'ready set and queue are both in use',
-      counters.waiting > 0 &&
-        this.settings.maxQueue > counters.queueLength &&
-        'a task waits beside a free place',
-      this.currentState === 'shut-down' &&
-        (pending > 0 || this.workers.size > 0) &&
-        'shut down with work left',
-      this.pendingLength > 0 && counters.threads === 0 && 'a queue without threads',
-      ...[...this.workers].map((worker) => this.problemOf(worker)),
-    ].filter((problem) => typeof problem === 'string');
-    if (problems.length > 0) throw new Error(`pool ${this.settings.name}: ${problems.join('; ')}`);
+    const { state, counters, workers } = this;
+    checkPool({ name: this.settings.name, state, counters, workers, hasRoom: this.pending.hasRoom });
   }
 
-  // --- within ---
-
-  private problemOf(worker: PoolWorker): string | undefined {
-    const isReady = this.ready.includes(worker);
-    if (isReady !== (worker.stage === 'idle')) return `${worker.name} is ${worker.stage}, ready: ${isReady}`;
-    if (isReady && worker.current !== undefined) return `${worker.name} is ready and has a task`;
-    if (worker.stage === 'starting' && worker.current === undefined && this.pendingLength > 0) {
-      return `${worker.name} is starting without a task beside a queue`;
-    }
-    if (worker.stage === 'busy' && worker.current === undefined)
-      return `${worker.name} is busy without a task`;
-    return undefined;
-  }
-
-  private accept(task: PoolTask): void {
-    this.sequence += 1;
-    this.scheduled += 1;
-    task.sequence = this.sequence;
-    if (task.parent !== undefined) task.parent.openChildren += 1;
-  }
-
-  private count(task: PoolTask, end: TaskEnd): void {
-    task.stage = 'ended';
-    task.worker = undefined;
-    if (task.parent !== undefined) task.parent.openChildren -= 1;
-    if (end === 'completed') this.completed += 1;
-    else if (end === 'failed') this.failed += 1;
-    else this.cancelled += 1;
-  }
-
-  private enqueue(task: PoolTask): void {
-    task.stage = 'queued';
-    task.worker = undefined;
-    this.queue.add(task);
-    if (this.stagedCount > 0 && task.priority > this.stagedLowest) this.recallBelow(task.priority);
-  }
-
-  /** A task of higher priority does not stand behind tasks that were sent ahead. */
-  private recallBelow(priority: number): void {
-    for (const worker of this.workers) {
-      for (const task of worker.staged.filter((staged) => staged.priority < priority).reverse()) {
-        if (task.stage === 'queued' && this.withdraw(worker, task)) this.queue.add(task);
-      }
-    }
-  }
+  // --- from pending tasks to threads ---
 
   private assign(worker: PoolWorker, task: PoolTask): void {
     task.stage = 'active';
     task.worker = worker;
     worker.current = task;
-    this.active += 1;
+    this.counts.active += 1;
   }
 
   private give(worker: PoolWorker, task: PoolTask, now: number): void {
@@ -407,59 +280,28 @@ export class PoolMachine {
   private goOn(worker: PoolWorker, now: number): void {
     worker.current = worker.claimed.shift();
     if (worker.current !== undefined) return;
-    const staged = worker.staged.shift();
+    const staged = this.pending.takeStaged(worker);
     if (staged === undefined) return this.free(worker, now);
-    this.stagedCount -= 1;
     this.assign(worker, staged);
-    this.admitWaitingTasks();
+    this.pending.admitWaiting();
   }
 
   private free(worker: PoolWorker, now: number): void {
-    const surplus = this.live > this.size.maxThreads;
-    if (surplus && !this.isNeeded()) return this.end(worker);
-    const task = this.takeNext(worker);
+    const { workers, pending } = this;
+    const isSurplus = workers.live > workers.size.maxThreads;
+    if (isSurplus && !this.isNeeded()) return workers.end(worker);
+    const task = pending.takeFirst() ?? this.takeFromStarting(worker);
     if (task !== undefined) {
       this.give(worker, task, now);
-      this.admitWaitingTasks();
-      return;
-    }
-    if (this.currentState !== 'running') return this.end(worker);
-    worker.stage = 'idle';
-    worker.idleSince = now;
-    this.ready.push(worker);
+      pending.admitWaiting();
+      if (this.currentState !== 'running') workers.endSpare();
+    } else if (this.currentState === 'running') workers.rest(worker, now);
+    else workers.end(worker);
   }
 
   /** Whether only this thread can run the queued tasks, because all others wait for them. */
   private isNeeded(): boolean {
-    return this.pendingLength > 0 && this.allWait(undefined);
-  }
-
-  /** The next task for a free thread, wherever it stands. */
-  private takeNext(free: PoolWorker): PoolTask | undefined {
-    return this.takePending() ?? this.takeFromStarting(free);
-  }
-
-  private takePending(): PoolTask | undefined {
-    for (;;) {
-      const listed = this.queue.first;
-      const staged = this.firstStaged();
-      if (staged !== undefined && (listed === undefined || runsBefore(staged, listed))) {
-        if (this.withdraw(staged.worker!, staged)) return staged; // staged tasks have a worker
-        continue;
-      }
-      if (listed !== undefined) return this.queue.shift();
-      return this.waiting.shift();
-    }
-  }
-
-  private firstStaged(): PoolTask | undefined {
-    if (this.stagedCount === 0) return undefined;
-    let first: PoolTask | undefined;
-    for (const { staged } of this.workers) {
-      const task = staged[0];
-      if (task !== undefined && (first === undefined || runsBefore(task, first))) first = task;
-    }
-    return first;
+    return this.pending.length > 0 && this.workers.allWait(undefined);
   }
 
   /** A task of a thread that is still starting goes to the thread that is free first. */
@@ -471,179 +313,79 @@ export class PoolMachine {
     }
     if (first === undefined) return undefined;
     first.worker!.current = undefined; // found at a worker
-    this.active -= 1;
+    this.counts.active -= 1;
     return first;
   }
 
-  /** Takes a task back that was sent ahead. If the thread has taken it up, so it has all before it. */
-  private withdraw(worker: PoolWorker, task: PoolTask): boolean {
-    const at = worker.staged.indexOf(task);
-    if (this.threads.withdraw(worker, task)) {
-      worker.staged.splice(at, 1);
-      this.stagedCount -= 1;
-      task.worker = undefined;
-      return true;
-    }
-    const taken = worker.staged.splice(0, at + 1);
-    this.stagedCount -= taken.length;
-    this.active += taken.length;
-    for (const one of taken) one.stage = 'active';
-    worker.claimed.push(...taken);
-    this.admitWaitingTasks();
-    return false;
-  }
-
-  private cancelActive(worker: PoolWorker, task: PoolTask, end: TaskEnd): false {
-    task.abandoned ??= end;
-    this.threads.cancel(worker, task);
-    return false;
-  }
-
-  private admitWaitingTasks(): void {
-    while (this.waiting.length > 0 && this.queueLength < this.settings.maxQueue) {
-      const task = this.waiting.shift();
-      if (task !== undefined) this.enqueue(task);
-    }
-  }
-
-  private learnDuration(worker: PoolWorker, now: number): void {
-    const gap = now - worker.reportedAt;
-    worker.reportedAt = now;
-    if (gap > LONG_TASK_MS) worker.stagedMax = 0;
-    else if (gap < SHORT_TASK_MS) worker.stagedMax = Math.min(STAGED_MAX, worker.stagedMax * 2 + 1);
-  }
-
-  private startWorker(): PoolWorker | undefined {
-    this.workerCount += 1;
-    const worker = new PoolWorker(this.workerCount, `${this.settings.name}-worker-${this.workerCount}`);
-    try {
-      this.threads.start(worker);
-    } catch (error) {
-      this.startFailed(worker, error instanceof Error ? error : new Error(String(error)));
-      return undefined;
-    }
-    this.workers.add(worker);
-    this.starting += 1;
-    this.largest = Math.max(this.largest, this.live);
-    return worker;
-  }
-
-  private startFailed(worker: PoolWorker, error: Error): void {
-    this.startError = error;
-    this.observer.threadStartFailed(worker, error);
-  }
-
-  private growToMinimum(): void {
-    if (this.live < this.size.minThreads) this.startWorker();
-  }
-
-  /** A thread that is starting and lost its task to another one. */
-  private spareStarting(): PoolWorker | undefined {
-    if (this.starting === 0) return undefined;
-    for (const worker of this.workers) {
-      if (worker.stage === 'starting' && worker.current === undefined) return worker;
-    }
-    return undefined;
-  }
-
-  private assignQueued(worker: PoolWorker): void {
-    const task = this.takePending();
+  private assignPending(worker: PoolWorker): void {
+    const task = this.pending.takeFirst();
     if (task === undefined) return;
     this.assign(worker, task);
-    this.admitWaitingTasks();
+    this.pending.admitWaiting();
   }
 
-  /** New threads for queued tasks, as far as the maximum allows. */
-  private growForQueue(): void {
-    while (this.pendingLength > 0 && this.live < this.size.maxThreads) {
-      const worker = this.spareStarting() ?? this.startWorker();
+  /** New threads for pending tasks, as far as the maximum allows. */
+  private growForPending(): void {
+    const { workers, pending } = this;
+    while (pending.length > 0 && workers.live < workers.size.maxThreads) {
+      const worker = workers.spareStarting ?? workers.start();
       if (worker === undefined) return;
-      this.assignQueued(worker);
+      this.assignPending(worker);
     }
   }
 
-  /** Tasks that came back from a thread go to idle threads, and to starting ones without a task. */
-  private serveReturned(now: number): void {
-    while (this.pendingLength > 0) {
-      const idle = this.ready.pop();
-      const spare = idle === undefined ? this.spareStarting() : undefined;
-      if (idle !== undefined) this.free(idle, now);
-      else if (spare !== undefined) this.assignQueued(spare);
-      else return;
-    }
-  }
+  // --- after the end of a thread ---
 
-  /**
-   * Takes the tasks of a thread that ended. One that it never took up goes back to its place in the queue.
-   */
+  /** Takes its tasks. One that it never took up goes back to its place in the queue. */
   private takeBackFrom(worker: PoolWorker, error: Error, neverUp: boolean): void {
-    const lost = [worker.current, ...worker.claimed].filter((task) => task !== undefined);
+    const { current, claimed } = worker;
+    const lost = current === undefined ? claimed.splice(0) : [current, ...claimed.splice(0)];
     worker.current = undefined;
-    worker.claimed.length = 0;
-    for (const task of worker.staged.slice().reverse()) {
-      if (!this.withdraw(worker, task)) break;
-      this.queue.add(task);
-    }
-    lost.push(...worker.claimed.splice(0));
+    this.pending.takeBackStaged(worker);
+    lost.push(...claimed.splice(0));
     for (const task of lost) {
-      this.active -= 1;
+      this.counts.active -= 1;
       const begun = !neverUp && !this.threads.withdraw(worker, task);
-      if (task.abandoned === undefined && !begun && (neverUp || !task.movesArguments)) this.enqueue(task);
+      if (task.abandoned === undefined && !begun && (neverUp || !task.movesArguments))
+        this.pending.enqueue(task);
       else this.lose(task, worker, error);
     }
   }
 
   private lose(task: PoolTask, worker: PoolWorker, error: Error): void {
     const { abandoned } = task;
-    this.count(task, abandoned ?? 'failed');
+    this.counts.end(task, abandoned ?? 'failed');
     if (abandoned === undefined) this.observer.taskLost(task, worker, error);
   }
 
   /** No thread is left and none can be had: tasks that no thread would ever take do not stay. */
-  private loseQueued(worker: PoolWorker): void {
+  private losePending(worker: PoolWorker): void {
     const error = this.startError ?? new Error('no thread can be created');
-    for (let task = this.queue.shift(); task !== undefined; task = this.queue.shift()) {
-      this.lose(task, worker, error);
-    }
-    for (let task = this.waiting.shift(); task !== undefined; task = this.waiting.shift()) {
-      this.lose(task, worker, error);
+    for (const task of this.pending.takeAll()) this.lose(task, worker, error);
+  }
+
+  /** Tasks that came back go to idle threads, and to starting ones without a task. */
+  private serveReturned(now: number): void {
+    const { workers, pending } = this;
+    while (pending.length > 0) {
+      const idle = workers.takeReady();
+      const spare = idle === undefined ? workers.spareStarting : undefined;
+      if (idle !== undefined) this.free(idle, now);
+      else if (spare !== undefined) this.assignPending(spare);
+      else return;
     }
   }
 
-  /** Queued tasks get a new thread in any state; a running pool keeps its minimum. */
+  /** Pending tasks get a new thread in any state; a running pool keeps its minimum. */
   private replace(failed: boolean): void {
-    this.growForQueue();
-    if (failed && this.currentState === 'running' && this.live < this.size.minThreads) this.startWorker();
-  }
-
-  private end(worker: PoolWorker): void {
-    if (worker.stage === 'ending') return;
-    if (worker.stage === 'starting') this.starting -= 1;
-    worker.stage = 'ending';
-    this.leaving += 1;
-    this.threads.end(worker);
-  }
-
-  private dropWorker(worker: PoolWorker): void {
-    this.workers.delete(worker);
-    if (worker.stage === 'ending') this.leaving -= 1;
-    if (worker.stage === 'starting') this.starting -= 1;
-    const at = this.ready.indexOf(worker);
-    if (at !== -1) this.ready.splice(at, 1);
+    const { workers } = this;
+    this.growForPending();
+    if (failed && this.currentState === 'running' && workers.live < workers.size.minThreads) workers.start();
   }
 
   private checkTermination(): void {
-    if (this.currentState !== 'shutting-down' || this.workers.size > 0 || this.pendingLength > 0) return;
+    if (this.currentState !== 'shutting-down' || !this.workers.isEmpty || this.pending.length > 0) return;
     this.currentState = 'shut-down';
     this.observer.terminated();
-  }
-
-  /** Whether every thread is at a task that waits for a subtask; `asker` is about to. */
-  private allWait(asker: PoolTask | undefined): boolean {
-    for (const { current, stage } of this.workers) {
-      if (stage === 'starting') return false;
-      if (current !== undefined && current !== asker && current.openChildren === 0) return false;
-    }
-    return true;
   }
 }

@@ -1,4 +1,4 @@
-import type { PoolTask } from '../pool-task.js';
+import type { PoolTask } from '../task/pool-task.js';
 import type { PoolWorker } from './pool-worker.js';
 
 /**

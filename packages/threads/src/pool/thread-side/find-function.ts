@@ -1,5 +1,5 @@
 import { TaskUnknownError } from '../pool-errors.js';
-import type { TaskTarget } from '../pool-task.js';
+import type { TaskTarget } from '../task/pool-task.js';
 
 export type TaskFunction = (...args: readonly unknown[]) => unknown;
 

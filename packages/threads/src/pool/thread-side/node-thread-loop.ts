@@ -8,7 +8,6 @@ import { findNotCloneable } from '../../thread/find-not-cloneable.js';
 import { importModule } from '../../thread/node-import-module.js';
 import { NotCloneableError } from '../../thread/thread-errors.js';
 import { transferListOf } from '../../value/transfer.js';
-import { runInTask } from '../current-task.js';
 import {
   type FromThread,
   type KnownError,
@@ -33,9 +32,10 @@ import {
   ThreadWords,
 } from '../memory/thread-words.js';
 import { TaskUnknownError } from '../pool-errors.js';
-import type { TaskTarget } from '../pool-task.js';
-import type { TaskCall } from '../task-modules.js';
-import { STREAM_AHEAD } from '../task-stream.js';
+import { runInTask } from '../task/current-task.js';
+import type { TaskTarget } from '../task/pool-task.js';
+import type { TaskCall } from '../task/task-modules.js';
+import { STREAM_AHEAD } from '../task/task-stream.js';
 import { findFunction, isAsyncIterable, isThenable, type TaskFunction } from './find-function.js';
 import { type TaskSurroundings, ThreadTask } from './thread-task.js';
 

@@ -1,5 +1,5 @@
-import type { CurrentTask } from '../current-task.js';
-import { moduleTasks, type TaskCall, type Tasks } from '../task-modules.js';
+import type { CurrentTask } from '../task/current-task.js';
+import { moduleTasks, type TaskCall, type Tasks } from '../task/task-modules.js';
 
 /** The side of a thread that a running task uses. */
 export interface TaskSurroundings {

@@ -102,8 +102,13 @@ layouts('the reader of a stream gets a layout once, and a refused payload leaves
   const [forms, formsIn] = [new WriterForms(), new ReaderForms()];
   const sizes: number[] = [];
   const copy = (payload: unknown): unknown => {
-    writer.useScratch(forms);
-    assert.is(writer.writeLaidOut(payload, 'payload', PRICE), true);
+    writer.useScratch(writer, forms);
+    try {
+      writer.writeLaidOut(payload, 'payload', PRICE);
+    } catch (error) {
+      writer.abandon();
+      throw error;
+    }
     sizes.push(writer.written.length);
     reader.useBytes(Uint8Array.prototype.slice.call(writer.written), formsIn, []);
     return reader.readValue();
@@ -122,13 +127,18 @@ layouts('the reader of a stream gets a layout once, and a refused payload leaves
   assert.ok((sizes[0] as number) > (sizes[1] as number));
 });
 
-layouts('a payload that does not fit into the memory is refused without a trace', () => {
-  const writer = new ValueWriter(refs);
+layouts('a payload for which memory is too small goes on in memory of its own', () => {
+  const [writer, reader] = [new ValueWriter(refs), new ValueReader(refs)];
   const forms = new WriterForms();
   const memory = Buffer.alloc(16);
-  writer.useMemory(memory, new DataView(memory.buffer, memory.byteOffset, 16), 0, 16, forms);
-  assert.is(writer.writeLaidOut({ id: 1, price: 1, isBid: true, symbol: '' }, 'payload', PRICE), false);
-  assert.equal([writer.at, forms.layouts.known.length], [0, 0]);
+  const payload = { id: 1, price: 1, isBid: true, symbol: '' };
+  writer.useMemory(writer, memory, new DataView(memory.buffer, memory.byteOffset, 16), 0, 16, forms);
+  writer.writeLaidOut(payload, 'payload', PRICE);
+  assert.is(writer.isScratch, true);
+  reader.useBytes(Uint8Array.prototype.slice.call(writer.written), new ReaderForms(), []);
+  assert.equal(reader.readValue(), payload);
+  writer.abandon();
+  assert.is(forms.layouts.known.length, 0);
 });
 
 layouts.run();

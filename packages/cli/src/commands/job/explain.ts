@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { withClient } from '../../command-client.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import { explanationLines } from '../../output/explanation-text.js';
+import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
+
+export function addExplain(program: Command, context: CommandContext): void {
+  withRequestOptions(
+    subcommand(
+      program,
+      'explain <id>',
+      'say exactly why a job does not run, and when it may',
+      'troupe explain 2qt6g-1',
+      'Delay, pause, limits, rates, order keys, jobs ahead, workers: all reasons that hold, with their numbers.',
+    ),
+  ).action((id: string, flags: RequestFlags) =>
+    withClient(flags, async (client) => {
+      const explanation = await client.explain(id);
+      const { job: _job, ...shown } = explanation;
+      const lines = explanationLines(id, explanation, (job) => client.idOf(job));
+      printResult(context, flags, { id, ...shown }, lines);
+    }),
+  );
+}

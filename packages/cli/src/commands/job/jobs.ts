@@ -1,0 +1,125 @@
+import type { Client, JobView } from '@troupe/jobs';
+import type { Command } from 'commander';
+import { withClient, withWaitingClient } from '../../command-client.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import { type FilterFlags, filterOf, withFilterOptions, withStateOption } from '../../input/job-filter.js';
+import { duration, TIMER_MS_MAX, wholeNumber } from '../../input/option-parsers.js';
+import { untypedJob } from '../../input/untyped-job.js';
+import { jobLines, shownJob } from '../../output/job-text.js';
+import { textTable } from '../../output/text-table.js';
+import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
+import { printStream } from './stream.js';
+
+type Flags = RequestFlags;
+
+/** A stand-in definition: an existing job is found by its id alone. */
+const ANY_JOB = untypedJob('some.job');
+const ANY_STREAM = untypedJob('some.job', { isStream: true });
+
+export function addJobCommands(program: Command, context: CommandContext): void {
+  withRequestOptions(
+    subcommand(
+      program,
+      'await <id>',
+      'wait for the output of a job submitted earlier',
+      'troupe await 2qt6g-1',
+    ),
+  )
+    .option(
+      '--result-within <time>',
+      'give up waiting after so long; the job goes on',
+      duration(1, TIMER_MS_MAX),
+    )
+    .option('--stream', 'print the chunks as they come instead of the output')
+    .action((id: string, flags: Flags & { resultWithin?: number; stream?: boolean }) =>
+      withWaitingClient(context, flags, async (client, deadline) => {
+        if (flags.stream === true) return printStream(context, flags, client.open(ANY_STREAM, id));
+        const output = await client.open(ANY_JOB, id).result(deadline.left(flags.resultWithin));
+        printResult(context, flags, { id, output }, [JSON.stringify(output)]);
+      }),
+    );
+  withRequestOptions(
+    subcommand(
+      program,
+      'cancel <id>',
+      'cancel a waiting or running job',
+      "troupe cancel 2qt6g-1 --reason 'wrong file'",
+    ),
+  )
+    .option('--reason <text>', 'kept with the job', '')
+    .action((id: string, flags: Flags & { reason: string }) =>
+      withClient(flags, async (client) => {
+        const state = await client.open(ANY_JOB, id).cancel(flags.reason);
+        printResult(context, flags, { id, state }, [`${id} ${state}`]);
+      }),
+    );
+  withRequestOptions(subcommand(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
+    (id: string, flags: Flags) =>
+      withClient(flags, async (client) => {
+        const job = shownJob(id, await client.open(ANY_JOB, id).inspect());
+        printResult(context, flags, job, jobLines(job));
+      }),
+  );
+  withFilterOptions(
+    withStateOption(
+      withRequestOptions(
+        subcommand(
+          program,
+          'ls',
+          'list jobs that fit all filters, oldest first',
+          'troupe ls --exec mail.send --state dead --since 2h',
+        ),
+      ),
+    ),
+  )
+    .option('--max <n>', 'at most so many', wholeNumber(1, 1_000_000), 100)
+    .action((flags: ListFlags) => withClient(flags, (client) => list(context, flags, client)));
+}
+
+interface ListFlags extends Flags, FilterFlags {
+  readonly max: number;
+}
+
+async function list(context: CommandContext, flags: ListFlags, client: Client): Promise<void> {
+  const views: JobView[] = [];
+  for (let after = 0; views.length < flags.max; ) {
+    const page = await client.search(filterOf(flags), {
+      after,
+      max: Math.min(PAGE, flags.max - views.length),
+    });
+    views.push(...page.jobs);
+    if (page.next === 0) break;
+    after = page.next;
+  }
+  const jobs = views.map((view) => shownJob(client.idOf(view.job), view));
+  if (flags.json === true) {
+    for (const job of jobs) printResult(context, flags, job, []);
+    return;
+  }
+  const rows = jobs.map((job) => [
+    job.id,
+    job.state,
+    job.exec,
+    String(job.attempt),
+    job.submittedAt,
+    job.reason ?? '',
+  ]);
+  for (const line of textTable(['ID', 'STATE', 'EXEC', 'ATTEMPT', 'SUBMITTED', 'REASON'], rows))
+    context.terminal.out(line);
+}
+
+const PAGE = 1_000;
+
+/** All jobs of a state, page by page, at most `max`. */
+export async function* jobsIn(client: Client, state: JobView['state'], max: number): AsyncGenerator<JobView> {
+  let after = 0;
+  for (let left = max; left > 0; ) {
+    const wanted = Math.min(PAGE, left);
+    const views = await client.list(state, { after, max: wanted });
+    yield* views;
+    const last = views.at(-1);
+    if (last === undefined || views.length < wanted) return;
+    after = last.job;
+    left -= views.length;
+  }
+}

@@ -1,0 +1,303 @@
+import { stat } from 'node:fs/promises';
+import type { Client, JobDefinition, JobHandle, SubmitOptions, WaitOptions, WorkerView } from '@troupe/jobs';
+import type { Net } from '@troupe/transport';
+import type { Command } from 'commander';
+import { CliError } from '../../cli-error.js';
+import { withWaitingClient } from '../../command-client.js';
+import { ExitCode } from '../../exit-code.js';
+import type { CommandDeadline } from '../../input/command-deadline.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import { duration, TIMER_MS_MAX, wholeNumber, YEAR_MS } from '../../input/option-parsers.js';
+import {
+  jsonOfText,
+  largeFile,
+  type PayloadFlags,
+  readPayload,
+  readPayloadLines,
+} from '../../input/payload-input.js';
+import { repeatable } from '../../input/repeatable-option.js';
+import { type JobFlags, untypedJob, withJobOptions } from '../../input/untyped-job.js';
+import { byteCountingNet } from '../../output/byte-counting-net.js';
+import { escapeControlCharacters } from '../../output/escape-control-characters.js';
+import { OrderedReceipts } from '../../output/ordered-receipts.js';
+import { ProgressBar } from '../../output/progress-bar.js';
+import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
+import { printStream } from './stream.js';
+
+interface Flags extends RequestFlags, JobFlags, PayloadFlags {
+  readonly idempotencyKey?: string;
+  readonly delay?: number;
+  readonly priority?: number;
+  readonly orderKey?: string;
+  readonly startWithin?: number;
+  readonly require?: readonly string[];
+  readonly tag?: readonly string[];
+  readonly lines?: boolean;
+  readonly resultWithin?: number;
+  readonly stream?: boolean;
+  readonly fed?: boolean;
+}
+
+function withSubmitOptions(command: Command): Command {
+  return withJobOptions(withRequestOptions(command))
+    .option('-f, --file <path>', 'payload from a file; - is standard input')
+    .option('-t, --text', 'the payload is text, not JSON')
+    .option('--idempotency-key <key>', 'the same key is the same job, for a day')
+    .option('--delay <time>', 'not before so long', duration(0, YEAR_MS))
+    .option('--priority <n>', 'from 0 to 9; jobs of 9 begin first', wholeNumber(0, 9))
+    .option('--order-key <key>', 'jobs of one key run in their order')
+    .option('--start-within <time>', 'it must begin within so long', duration(1, YEAR_MS))
+    .option('--require <label>', 'a label that its worker must have; may be given several times', repeatable)
+    .option('--tag <text>', 'a text to find it by; may be given several times', repeatable);
+}
+
+export function addSubmit(program: Command, context: CommandContext): void {
+  withSubmitOptions(
+    subcommand(
+      program,
+      'submit <exec> [payload]',
+      'submit a job and print its id once it is on the disk',
+      `troupe submit mail.send '{"to":"ann@example.org"}'`,
+      'With --lines every line is a job, and ids are printed as they come.',
+    ),
+  )
+    .option('--lines', 'every line of the file or of standard input is the payload of one job')
+    .action((exec: string, payload: string | undefined, flags: Flags) =>
+      flags.lines === true
+        ? submitLines(context, exec, payload, flags)
+        : submitOne(context, exec, payload, flags),
+    );
+}
+
+export function addRun(program: Command, context: CommandContext): void {
+  withSubmitOptions(
+    subcommand(
+      program,
+      'run <exec> [payload]',
+      'submit a job and wait for its output',
+      "troupe run math.add '[1, 2]'",
+      'After a second it prints why no worker has taken the job: there is none, none for the exec has room, or all are full.',
+    ),
+  )
+    .option(
+      '--result-within <time>',
+      'give up waiting after so long; the job goes on',
+      duration(1, TIMER_MS_MAX),
+    )
+    .option('--stream', 'print the chunks as they come instead of the output')
+    .option('--fed', 'with --stream: the job is fed by troupe feed')
+    .action((exec: string, payload: string | undefined, flags: Flags) =>
+      flags.stream === true
+        ? streamOne(context, exec, payload, flags)
+        : runOne(context, exec, payload, flags),
+    );
+}
+
+export function addStream(program: Command, context: CommandContext): void {
+  withSubmitOptions(
+    subcommand(
+      program,
+      'stream <exec> [payload]',
+      'submit a job and print its chunks as they come',
+      "troupe stream llm.complete 'once upon a time' --text",
+      'Texts are printed as they are, other values as lines of JSON; the id, a new attempt and a gap go to standard error. Exit codes as of run.',
+    ),
+  )
+    .option('--fed', 'the job is fed by troupe feed, with the id on standard error')
+    .action((exec: string, payload: string | undefined, flags: Flags) =>
+      streamOne(context, exec, payload, flags),
+    );
+}
+
+/** The id goes to standard error: a reader of the chunks needs it to feed or cancel the job. */
+async function streamOne(
+  context: CommandContext,
+  exec: string,
+  argument: string | undefined,
+  flags: Flags,
+): Promise<void> {
+  const streamed = { ...flags, stream: true };
+  await withSubmitted(context, exec, argument, streamed, async (handle, _deadline, client) => {
+    const notice = noWorkerNotice(context, exec, client, handle);
+    if (flags.json !== true) context.terminal.err(`troupe: job ${handle.id}`);
+    try {
+      await printStream(context, flags, handle);
+    } finally {
+      clearTimeout(notice);
+    }
+  });
+}
+
+async function submitOne(
+  context: CommandContext,
+  exec: string,
+  argument: string | undefined,
+  flags: Flags,
+): Promise<void> {
+  await withSubmitted(context, exec, argument, flags, async (handle) => printReceipt(context, flags, handle));
+}
+
+async function runOne(
+  context: CommandContext,
+  exec: string,
+  argument: string | undefined,
+  flags: Flags,
+): Promise<void> {
+  await withSubmitted(context, exec, argument, flags, async (handle, deadline, client) => {
+    const notice = noWorkerNotice(context, exec, client, handle);
+    try {
+      const output = await handle.result(deadline.left(flags.resultWithin));
+      printResult(context, flags, { id: handle.id, output }, [JSON.stringify(output)]);
+    } finally {
+      clearTimeout(notice);
+    }
+  });
+}
+
+const NO_WORKER_MS = 1_000;
+
+/** Prints, after a second, why the job still waits for a worker. A wait without a word looks like a hang. */
+function noWorkerNotice(
+  { terminal }: CommandContext,
+  exec: string,
+  client: Client,
+  handle: JobHandle<JobDefinition>,
+): NodeJS.Timeout {
+  const limit = { withinMs: NO_WORKER_MS };
+  const print = async (): Promise<void> => {
+    const { state, dueAt, attempt } = await handle.inspect(limit);
+    if (state !== 'queued' || dueAt > 0 || attempt > 0) return;
+    // A key without the permission to observe gets the shorter text.
+    const reason = await client.overview(limit).then(
+      ({ workers }) => waitReasonOf(exec, workers),
+      () => `no worker that serves ${exec} has room for it`,
+    );
+    terminal.err(escapeControlCharacters(`troupe: job ${handle.id} waits: ${reason}; see troupe workers ls`));
+  };
+  // The command itself prints that the leader is away.
+  return setTimeout(() => void print().catch(() => undefined), NO_WORKER_MS);
+}
+
+/** A worker with room that serves the exec would have taken the job within a second. */
+function waitReasonOf(exec: string, workers: readonly WorkerView[]): string {
+  const alive = workers.filter(({ liveness }) => liveness === 'alive');
+  if (alive.length === 0) return 'there is no worker';
+  if (alive.every(({ credit }) => credit === 0)) return `all workers are full (${alive.length})`;
+  return `there is no worker for ${exec} with room`;
+}
+
+async function withSubmitted(
+  context: CommandContext,
+  exec: string,
+  argument: string | undefined,
+  flags: Flags,
+  use: (handle: JobHandle<JobDefinition>, deadline: CommandDeadline, client: Client) => Promise<void>,
+): Promise<void> {
+  const { submit, file } = await prepared(exec, argument, flags);
+  const upload = await uploadBar(context, exec, file);
+  await withWaitingClient(
+    context,
+    flags,
+    async (client, deadline) =>
+      use(await submit(client, deadline.left()).finally(() => upload.end()), deadline, client),
+    upload,
+  );
+}
+
+type Submit = (client: Client, wait: WaitOptions) => Promise<JobHandle<JobDefinition>>;
+
+interface Prepared {
+  readonly submit: Submit;
+  /** A file that is read while it is written to the leader. */
+  readonly file: string | undefined;
+}
+
+/**
+ * A large file is read while it is written to the leader; any other payload before the connection is made, so
+ * that a bad payload is reported first.
+ */
+async function prepared(exec: string, argument: string | undefined, flags: Flags): Promise<Prepared> {
+  const { stream: isStream = false, fed: isFed = false } = flags;
+  const job = untypedJob(exec, { ...flags, isStream, isFed: isStream && isFed });
+  const options = { ...optionsOf(flags), ...(isStream ? { streaming: 'response' as const } : {}) };
+  const file = await largeFile(argument, flags);
+  if (file === undefined) {
+    const payload = await readPayload(argument, flags);
+    return { submit: (client, wait) => client.submit(job, payload, { ...options, ...wait }), file };
+  }
+  const submit: Submit =
+    flags.text === true
+      ? (client, wait) => client.submitStream(job, jsonOfText(file), { ...options, ...wait })
+      : (client, wait) => client.submitFile(job, file, { ...options, ...wait });
+  return { submit, file };
+}
+
+/** A progress bar for the bytes of a large file. */
+async function uploadBar(
+  { terminal }: CommandContext,
+  exec: string,
+  file: string | undefined,
+): Promise<{ readonly net?: Net; end(): void }> {
+  if (file === undefined || !terminal.isInteractive) return { end: () => undefined };
+  const totalKiB = Math.ceil((await stat(file)).size / 1024);
+  const bar = new ProgressBar(terminal, `${exec}, KiB`, totalKiB);
+  const net = byteCountingNet((bytes) => bar.at(Math.min(totalKiB, Math.ceil(bytes / 1024))));
+  return { net, end: () => bar.end() };
+}
+
+/** Prints ids in the order of the lines. A bad line ends the command after the ids of the lines before it. */
+async function submitLines(
+  context: CommandContext,
+  exec: string,
+  argument: string | undefined,
+  flags: Flags,
+): Promise<void> {
+  if (argument !== undefined)
+    throw new CliError(
+      'ERR_CLI_USAGE',
+      ExitCode.usage,
+      'submit --lines: takes no payload argument; use --file',
+    );
+  if (flags.idempotencyKey !== undefined)
+    throw new CliError(
+      'ERR_CLI_USAGE',
+      ExitCode.usage,
+      'submit --lines: one --idempotency-key would make one job of all lines; leave it out',
+    );
+  const job = untypedJob(exec, flags);
+  const options = optionsOf(flags);
+  await withWaitingClient(context, flags, async (client, deadline) => {
+    const bar = new ProgressBar(context.terminal, exec, 0);
+    let read = 0;
+    const receipts = new OrderedReceipts((handle) => {
+      printReceipt(context, flags, handle);
+      bar.at(receipts.count + 1, read);
+    });
+    try {
+      for await (const payload of readPayloadLines(flags)) {
+        read += 1;
+        await receipts.add(client.submit(job, payload, { ...options, ...deadline.left() }));
+      }
+    } finally {
+      await receipts.end();
+      bar.end();
+    }
+  });
+}
+
+function printReceipt(context: CommandContext, flags: Flags, handle: JobHandle<JobDefinition>): void {
+  printResult(context, flags, { id: handle.id, ...handle.receipt }, [handle.id]);
+}
+
+function optionsOf(flags: Flags): SubmitOptions {
+  const { idempotencyKey, delay, priority, orderKey, startWithin, require: requires, tag: tags } = flags;
+  return {
+    priority,
+    orderKey,
+    startWithinMs: startWithin,
+    requires,
+    tags,
+    ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
+    ...(delay === undefined ? {} : { runAfterMs: delay }),
+  };
+}

@@ -1,0 +1,76 @@
+import { hostname } from 'node:os';
+import { connectClient, type LeaderServer } from '@troupe/jobs';
+import { type OpenPostgresJournal, OutboxRelay, postgresJournal } from '@troupe/postgres';
+import { type Address, formatAddress } from '@troupe/transport';
+import { authOf } from '../../input/key-file.js';
+import { parseAddress } from '../../input/leader-address.js';
+import { silentHost } from '../../logging-host.js';
+import { escapeControlCharacters } from '../../output/escape-control-characters.js';
+import { type CommandContext, type JsonFlag, printResult } from '../../subcommand.js';
+
+/** Flags of a leader that uses PostgreSQL. */
+export interface DatabaseFlags extends JsonFlag {
+  readonly postgres?: string;
+  readonly schema: string;
+  readonly advertise?: string;
+  readonly outbox?: string;
+  readonly httpKey?: string;
+}
+
+/** The journal of `--postgres`. */
+export function postgresOf(
+  context: CommandContext,
+  flags: DatabaseFlags,
+  address: Address | undefined,
+): OpenPostgresJournal | undefined {
+  const { postgres: url, schema } = flags;
+  if (url === undefined) return undefined;
+  return postgresJournal({
+    url,
+    schema,
+    leader: `${hostname()}:${process.pid}`,
+    addresses: advertisedOf(flags.advertise, address),
+    standby: true,
+    onStandby: ({ leader, addresses }) =>
+      printResult(context, flags, { kind: 'standby', leader, addresses }, [
+        `leader standing by for ${leader} at ${addresses}`,
+      ]),
+  });
+}
+
+/** The address by which peers of a standby find this leader: a free port and a wildcard are none. */
+function advertisedOf(given: string | undefined, address: Address | undefined): string[] {
+  if (given !== undefined) return [formatAddress(parseAddress(given))];
+  if (address === undefined || ('port' in address && address.port === 0)) return [];
+  const isWildcard = 'host' in address && (address.host === '0.0.0.0' || address.host === '::');
+  return [formatAddress(isWildcard ? { ...address, host: hostname() } : address)];
+}
+
+/** Jobs of the outbox come to the leader through a client of its own. */
+export async function openRelay(
+  { terminal }: CommandContext,
+  flags: DatabaseFlags,
+  leader: LeaderServer,
+  journal: OpenPostgresJournal | undefined,
+): Promise<{ close(): Promise<void> } | undefined> {
+  const url = flags.outbox ?? flags.postgres;
+  if (url === undefined) return undefined;
+  const { schema, httpKey } = flags;
+  const auth = httpKey === undefined ? {} : { auth: authOf(httpKey) };
+  const client = await connectClient({ address: leader.address, name: 'outbox', host: silentHost, ...auth });
+  const onRefused = ({ key, exec }: { key: string; exec: string }, error: Error): void =>
+    terminal.err(escapeControlCharacters(`leader: outbox row ${key} of ${exec}: ${error.message}`));
+  const relay = await OutboxRelay.start({
+    url,
+    schema,
+    client,
+    journal: flags.outbox === undefined ? journal : undefined,
+    onRefused,
+  });
+  return {
+    async close() {
+      await relay.close();
+      client.close();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { JobExplanation, WaitReason } from '@troupe/jobs';
+
+/** Why a job does not run, one line for each reason. */
+export function explanationLines(
+  id: string,
+  { state, detail, reasons, estimateMs }: JobExplanation,
+  idOf: (job: number) => string,
+): string[] {
+  if (state !== 'queued') return [`${id} is ${state}${detail === '' ? '' : `: ${detail}`}`];
+  if (reasons.length === 0) return [`${id} is next: nothing holds it up`];
+  const estimate =
+    estimateMs === undefined
+      ? 'no estimate: no job of its queue has begun lately'
+      : `begins in about ${timeText(estimateMs)}`;
+  return [`${id} waits:`, ...reasons.map((reason) => `- ${reasonText(reason, idOf)}`), estimate];
+}
+
+function reasonText(reason: WaitReason, idOf: (job: number) => string): string {
+  switch (reason.kind) {
+    case 'delayed':
+      return `it is due in ${timeText(reason.leftMs)}, at ${new Date(reason.dueAt).toISOString()}`;
+    case 'paused':
+      return `queue ${reason.queue} is paused since ${new Date(reason.since).toISOString()} by ${reason.by}; see troupe queue resume`;
+    case 'running-max':
+      return `queue ${reason.queue} runs ${reason.running} of at most ${reason.max} attempts`;
+    case 'rate':
+      return `the rate of ${reason.of === 'key' ? 'its order key' : `queue ${reason.queue}`} is used up (${reason.rate.jobs} in ${timeText(reason.rate.perMs)}); the next start is in ${timeText(reason.leftMs)}`;
+    case 'order-key':
+      return `order key ${reason.orderKey} is busy with ${reason.holders.map(idOf).join(', ')} (at most ${reason.max}), ${reason.ahead} wait before it`;
+    case 'tenant-max':
+      return `tenant ${reason.tenant} runs ${reason.running} of at most ${reason.max} attempts`;
+    case 'ahead':
+      return `${reason.ofTenant + reason.ofOthers + reason.ofHigherPriority} jobs begin before it: ${reason.ofTenant} of its tenant, ${reason.ofOthers} of others, ${reason.ofHigherPriority} of higher priority; its own is ${reason.priority}, ${reason.level} with its age`;
+    case 'no-worker':
+      return noWorkerText(reason);
+    case 'no-credit':
+      return `${reason.eligible} workers serve it and none has room: ${reason.running} of ${reason.slots} slots are taken; start more workers`;
+    case 'leader-draining':
+      return 'the leader is shutting down';
+    case 'being-written':
+      return 'a record about it is on its way to the disk';
+    default:
+      return reason satisfies never;
+  }
+}
+
+function noWorkerText({ workers, serveExec, requires, feature }: WaitReason & { kind: 'no-worker' }): string {
+  const needs = [...requires.map((label) => `label ${label}`), ...(feature === '' ? [] : [feature])];
+  const why = needs.length === 0 ? '' : ` with ${needs.join(', ')}`;
+  return `no worker serves it${why}: ${workers} are connected, ${serveExec} of them with its handler; see troupe worker`;
+}
+
+/** `950 ms`, `12 s`, `3 min`, `2 h` */
+export function timeText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
+  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+}

@@ -1,0 +1,40 @@
+import { jobId, type ScheduleView, scheduleTimes } from '@troupe/jobs';
+import { textTable } from './text-table.js';
+
+/** A schedule as the command prints it with --json: times as text. */
+export interface ShownSchedule extends Omit<ScheduleView, 'nextAt' | 'lastAt' | 'lastWallAt' | 'lastJob'> {
+  /** Empty while it is paused. */
+  readonly next: readonly string[];
+  readonly lastAt: string | null;
+  readonly lastJob: string | null;
+}
+
+/** `count` next instants. */
+export function shownSchedule(tag: string, view: ScheduleView, count: number): ShownSchedule {
+  const { nextAt, lastAt, lastWallAt: _wall, lastJob, ...rest } = view;
+  const times = view.paused ? [] : [nextAt, ...scheduleTimes(view.rule, nextAt, count - 1)];
+  return {
+    ...rest,
+    next: times.map((at) => new Date(at).toISOString()),
+    lastAt: lastAt === 0 ? null : new Date(lastAt).toISOString(),
+    lastJob: lastJob === 0 ? null : jobId(tag, lastJob),
+  };
+}
+
+export function scheduleTable(schedules: readonly ShownSchedule[]): string[] {
+  const rows = schedules.map((one) => [
+    one.name,
+    one.exec,
+    ruleText(one),
+    one.paused ? 'paused' : (one.next[0] ?? 'never'),
+    one.lastAt ?? '',
+    String(one.runs),
+    String(one.skipped),
+  ]);
+  return textTable(['NAME', 'EXEC', 'WHEN', 'NEXT', 'LAST', 'RUNS', 'SKIPPED'], rows);
+}
+
+/** `0 9 * * 1-5 Europe/Berlin`, `every 500 ms` */
+function ruleText({ rule }: ShownSchedule): string {
+  return rule.cron === undefined ? `every ${rule.everyMs} ms` : `${rule.cron} ${rule.zone ?? 'UTC'}`;
+}

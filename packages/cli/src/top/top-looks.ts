@@ -1,0 +1,97 @@
+import type { Client, JobView } from '@troupe/jobs';
+import { untypedJob } from '../input/untyped-job.js';
+import { jobLines, shownJob } from '../output/job-text.js';
+import { LookHistory } from './look-history.js';
+import type { TopFigures } from './top-screen.js';
+import type { ListedRows, TopState } from './top-state.js';
+
+const LOOK_WITHIN_MS = 2_000;
+const JOBS_SHOWN = 200;
+const ANY_JOB = untypedJob('some.job');
+
+/** Looks at a leader for the screen: the overview always, jobs where the screen shows them. */
+export class TopLooks {
+  private readonly client: Client;
+  private readonly leader: string;
+  private readonly onChange: () => void;
+  private readonly history = new LookHistory();
+  private jobs: TopFigures['jobs'] = [];
+  private lines: readonly string[] = [];
+  private awaySince: number | undefined = undefined;
+  private isLooking = false;
+  private isClosed = false;
+
+  constructor(client: Client, leader: string, onChange: () => void) {
+    this.client = client;
+    this.leader = leader;
+    this.onChange = onChange;
+  }
+
+  get figures(): TopFigures {
+    const { leader, history, jobs, lines, awaySince } = this;
+    const awayMs = awaySince === undefined ? undefined : performance.now() - awaySince;
+    return { leader, looks: history.all, awayMs, jobs, jobLines: lines };
+  }
+
+  rowsOf({ view }: TopState): ListedRows {
+    if (view === 'jobs') return { count: this.jobs.length, jobs: this.jobs.map((one) => one.view.job) };
+    return { count: this.history.latest?.overview.workers.length ?? 0, jobs: [] };
+  }
+
+  /** Another view has other jobs: those of the last one are not shown in it. */
+  stateChanged(state: TopState): void {
+    if (state.view !== 'jobs' && state.view !== 'job') return;
+    void this.lookAtJobs(state).then(() => this.changed());
+  }
+
+  /** A look that takes longer than the time between two is not overtaken by the next one. */
+  look(state: TopState): void {
+    if (this.isLooking) return;
+    this.isLooking = true;
+    const overview = this.client.overview({ withinMs: LOOK_WITHIN_MS });
+    void Promise.all([overview, this.lookAtJobs(state)])
+      .then(
+        ([seen]) => {
+          this.history.add(seen, performance.now());
+          this.awaySince = undefined;
+        },
+        () => {
+          this.awaySince ??= performance.now();
+        },
+      )
+      .finally(() => {
+        this.isLooking = false;
+        this.changed();
+      });
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+
+  private changed(): void {
+    if (!this.isClosed) this.onChange();
+  }
+
+  private async lookAtJobs({ view, jobState, job }: TopState): Promise<void> {
+    if (view === 'jobs') {
+      const views = await this.listed(jobState);
+      this.jobs = views.map((one) => ({ id: this.client.idOf(one.job), view: one }));
+    }
+    if (view === 'job' && job !== undefined) this.lines = await this.jobText(job);
+  }
+
+  private async listed(state: JobView['state']): Promise<readonly JobView[]> {
+    return this.client.list(state, { max: JOBS_SHOWN, withinMs: LOOK_WITHIN_MS }).catch(() => []);
+  }
+
+  private async jobText(job: number): Promise<readonly string[]> {
+    const id = this.client.idOf(job);
+    try {
+      const view = await this.client.open(ANY_JOB, id).inspect({ withinMs: LOOK_WITHIN_MS });
+      return jobLines(shownJob(id, view));
+    } catch (error) {
+      return [error instanceof Error ? error.message : String(error)];
+    }
+  }
+}

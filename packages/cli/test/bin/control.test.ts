@@ -1,0 +1,150 @@
+// timeout: 120s
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inProcess, lines, ownLeader, ownWorker, stage, workerOf } from './troupe.js';
+
+const control = suite('control by the command');
+
+control('`ls` finds jobs by every filter', async () => {
+  await using s = await ownLeader();
+  const to = ['--leader', s.at];
+  const submit = async (...words: string[]): Promise<string> =>
+    (await inProcess(['submit', ...words, ...to])).out.trim();
+  const first = await submit('mail.send', '1', '--idempotency-key', 'k1', '--tag', 'red', '--tag', 'big');
+  const second = await submit('mail.send', '2', '--order-key', 'ann', '--priority', '9');
+  const third = await submit('other.job', '3', '--group', 'special');
+  const found = async (...words: string[]): Promise<unknown[]> =>
+    lines(await inProcess(['ls', ...words, '--json', ...to])).map(({ id }) => id);
+  assert.equal(await found(), [first, second, third]);
+  assert.equal(await found('--exec', 'mail.send'), [first, second]);
+  assert.equal(await found('--idempotency-key', 'k1'), [first]);
+  assert.equal(await found('--order-key', 'ann'), [second]);
+  assert.equal(await found('--tag', 'big'), [first]);
+  assert.equal(await found('--group', 'special', '--state', 'queued'), [third]);
+  assert.equal(await found('--since', '1h', '--max', '2'), [first, second]);
+  assert.equal(await found('--until', '2020-01-01T00:00Z'), []);
+  assert.match(
+    (await inProcess(['ls', '--exec', 'other.job', ...to])).out,
+    /^ID .*\n\S+ +queued +other\.job/,
+  );
+  assert.is((await inProcess(['ls', '--since', 'yesterday', ...to])).code, 64);
+});
+
+control('`explain` says why a job waits, and `queue` pauses, drains, limits and resumes', async () => {
+  await using s = await ownLeader();
+  const to = ['--leader', s.at];
+  const id = (await inProcess(['submit', 'math.add', '[1,2]', ...to])).out.trim();
+  const lonely = await inProcess(['explain', id, ...to]);
+  assert.match(lonely.out, /waits:\n- no worker serves it: 0 are connected/);
+  assert.match((await inProcess(['queue', 'pause', 'math.add', ...to])).out, /math\/math\.add +paused/);
+  await using worker = await ownWorker(s);
+  assert.ok(worker);
+  assert.match(
+    (await inProcess(['explain', id, ...to])).out,
+    /- queue math\/math\.add is paused since .*; see troupe queue resume/,
+  );
+  const [explained] = lines(await inProcess(['explain', id, '--json', ...to]));
+  assert.equal([explained?.['id'], explained?.['state']], [id, 'queued']);
+  assert.match((await inProcess(['queue', 'resume', 'math.add', ...to])).out, /math\/math\.add +open/);
+  assert.is((await inProcess(['await', id, ...to])).out, '3\n');
+  assert.match((await inProcess(['explain', id, ...to])).out, /is done/);
+  assert.match((await inProcess(['queue', 'drain', 'math.add', ...to])).out, /draining/);
+  assert.is((await inProcess(['submit', 'math.add', '[1,2]', ...to])).code, 75);
+  const limited = ['queue', 'limits', 'text.echo', '--running-max', '3', '--rate', '100/1s/20', ...to];
+  assert.match((await inProcess(limited)).out, /running 3, rate 100\/1 s/);
+  const all = lines(await inProcess(['queue', 'ls', '--json', ...to]));
+  assert.equal(all.map(({ queue, mode }) => [queue, mode]).sort(), [
+    ['math/math.add', 'draining'],
+    ['text/text.echo', 'open'],
+  ]);
+  const stats = await inProcess(['queue', 'stats', ...to]);
+  assert.match(stats.out, /^EXEC +QUEUED +RUNNING +OLDEST/);
+  assert.ok(
+    lines(await inProcess(['queue', 'stats', '--json', ...to])).every(
+      (one) => typeof one['exec'] === 'string',
+    ),
+  );
+  for (const [words, code] of [
+    [['explain', 'other-1'], 66],
+    [['queue', 'pause', 'not a queue'], 64],
+    [['queue', 'limits', 'a.b', '--rate', 'fast'], 64],
+    [['queue', 'limits', 'a.b', '--running-max', '0'], 64],
+  ] as const)
+    assert.is((await inProcess([...words, ...to])).code, code, words.join(' '));
+});
+
+control(
+  'dead letters are grouped, counted by a dry run, driven by filter and with another input; the audit has it',
+  async () => {
+    await using s = await ownLeader();
+    await using worker = await ownWorker(s);
+    assert.ok(worker);
+    const to = ['--leader', s.at];
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1)
+      ids.push((await inProcess(['submit', 'math.fail', String(n), '--attempts', '1', ...to])).out.trim());
+    for (const id of ids) assert.is((await inProcess(['await', id, ...to])).code, 1);
+    const [group] = lines(await inProcess(['dlq', 'groups', '--json', ...to]));
+    assert.equal([group?.['count'], group?.['exec'], group?.['ids']], [3, 'math.fail', ids]);
+    assert.match(
+      (await inProcess(['dlq', 'groups', ...to])).out,
+      /^COUNT.*\n3 +\S+ +math\.fail .*it never works/,
+    );
+    const by = ['--fingerprint', String(group?.['fingerprint'])];
+    assert.is(
+      (await inProcess(['dlq', 'redrive', ...by, '--dry-run', ...to])).out,
+      '3 would be queued again\n',
+    );
+    assert.is(
+      (await inProcess(['dlq', 'redrive', ...by, '--per-second', '100', ...to])).out,
+      '3 of 3 queued again\n',
+    );
+    for (const id of ids) assert.is((await inProcess(['await', id, ...to])).code, 1);
+    const edited = await inProcess(['dlq', 'redrive', ids[0] ?? '', '--payload', '7', ...to]);
+    assert.match(edited.out, /with another input/);
+    assert.is((await inProcess(['await', ids[0] ?? '', ...to])).code, 1);
+    for (const words of [
+      ['dlq', 'redrive'],
+      ['dlq', 'redrive', 'x', '--all'],
+      ['dlq', 'redrive', 'x', '--dry-run'],
+    ])
+      assert.is((await inProcess([...words, ...to])).code, 64, words.join(' '));
+    const acts = lines(await inProcess(['audit', '--json', ...to])).map(({ action }) => action);
+    assert.ok(
+      acts.some((action) => String(action).startsWith('redrive')),
+      JSON.stringify(acts),
+    );
+    assert.match((await inProcess(['audit', '--max', '1', ...to])).out, /^NO +AT +BY +ACTION/);
+  },
+);
+
+control('a worker is made quiet, resumed and stopped from afar; clients are listed', async () => {
+  await using s = await stage();
+  await using worker = await workerOf(s.at, s.dir);
+  const to = ['--leader', s.at];
+  assert.match((await inProcess(['workers', 'quiet', 'w1', ...to])).out, /^w1 quiet, 1 processes\n$/);
+  assert.match((await inProcess(['workers', 'ls', ...to])).out, /w1\S* +quiet/);
+  const [resumed] = lines(await inProcess(['workers', 'resume', 'w1', '--json', ...to]));
+  assert.equal(resumed, { worker: 'w1', resumed: 1 });
+  assert.is((await inProcess(['run', 'math.add', '[1,2]', ...to])).out, '3\n');
+  assert.is((await inProcess(['workers', 'stop', 'w1', ...to])).code, 0);
+  assert.is(await worker.exited, 0);
+  const unknown = await inProcess(['workers', 'stop', 'nowhere', ...to]);
+  assert.is(unknown.code, 66);
+  assert.match(unknown.err, /see troupe workers ls\n$/);
+  const [own] = lines(await inProcess(['clients', 'ls', '--json', ...to]));
+  assert.match(String(own?.['client']), /cli/);
+  assert.match((await inProcess(['clients', 'ls', ...to])).out, /^CLIENT +SINCE/);
+});
+
+control('a job that requires a label runs on a worker with it', async () => {
+  await using s = await stage();
+  await using worker = await workerOf(s.at, s.dir, ['--label', 'gpu']);
+  assert.ok(worker);
+  const to = ['--leader', s.at];
+  assert.is((await inProcess(['run', 'math.add', '[1,2]', '--require', 'gpu', ...to])).out, '3\n');
+  const id = (await inProcess(['submit', 'math.add', '[1,2]', '--require', 'tpu', ...to])).out.trim();
+  assert.match((await inProcess(['explain', id, ...to])).out, /no worker serves it with label tpu/);
+});
+
+control.run();

@@ -1,0 +1,47 @@
+// timeout: 120s
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { folder, inProcess, Running } from './troupe.js';
+
+const dev = suite('developing by the command');
+const jobs = new URL('../../../jobs/dist/index.js', import.meta.url).href;
+
+/** A module whose handler is in a module that it imports. */
+const MODULE = `import { defineJob, handle } from ${JSON.stringify(jobs)};
+import { shout } from './loud.mjs';
+const any = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
+export const quiet = handle(defineJob('text.shout', { input: any, output: any }), shout);
+`;
+
+dev('`troupe dev` runs leader, page and worker, and a change of any file reloads the worker', async () => {
+  await using f = await folder();
+  const module = join(f.dir, 'module.mjs');
+  const loud = join(f.dir, 'loud.mjs');
+  await writeFile(module, MODULE);
+  await writeFile(loud, 'export const shout = (name) => `quiet ${name}`;\n');
+  await using process = new Running(['dev', module, '--port', '0', '--http', '0']);
+  const { address, url } = (await process.first) as { address: string; url: string };
+  const run = async (): Promise<string> =>
+    (await inProcess(['run', 'text.shout', '"ann"', '--leader', address])).out.trim();
+  assert.is(await run(), '"quiet ann"');
+  assert.is((await fetch(`${url}/api/health`)).status, 200);
+  const readies = (): number => process.printed.split('"execs"').length - 1;
+  await writeFile(loud, 'export const shout = (name) => { syntax error');
+  await process.said(/the worker ended with 65; it starts again when a file changes/);
+  const before = readies();
+  await writeFile(loud, 'export const shout = (name) => `HELLO ${name}`;\n');
+  while (readies() === before) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.is(await run(), '"HELLO ann"');
+  assert.is(await process.end('SIGTERM'), 0);
+});
+
+dev('a module that does not exist is exit 66, and nothing is started', async () => {
+  await using f = await folder();
+  const ended = await inProcess(['dev', join(f.dir, 'missing.mjs'), '--port', '0', '--http', '0']);
+  assert.is(ended.code, 66);
+  assert.match(ended.err, /^troupe: ENOENT.*; check the path\n$/);
+});
+
+dev.run();

@@ -1,0 +1,59 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inProcess, lines, ownLeader, ownWorker } from './troupe.js';
+
+const schedules = suite('schedules by the command');
+
+schedules('a schedule is added, listed, run, paused, resumed and removed', async () => {
+  await using s = await ownLeader();
+  await using worker = await ownWorker(s);
+  assert.ok(worker);
+  const to = ['--leader', s.at];
+  const cron = ['--cron', '0 3 * * *', '--zone', 'Europe/Berlin'];
+  const added = await inProcess(['schedule', 'add', 'nightly', 'math.add', '[1,2]', ...cron, ...to]);
+  assert.is(added.code, 0, added.err);
+  assert.match(added.out, /nightly +math\.add +0 3 \* \* \* Europe\/Berlin +20\d\d-/);
+  assert.is(
+    (await inProcess(['schedule', 'add', 'often', 'text.echo', '1', '--every', '1h', ...to])).code,
+    0,
+  );
+  const all = lines(await inProcess(['schedule', 'ls', '--next', '10', '--json', ...to]));
+  assert.equal(
+    all.map(({ name, next }) => [name, (next as string[]).length]),
+    [
+      ['nightly', 10],
+      ['often', 10],
+    ],
+  );
+  const [ran] = lines(await inProcess(['schedule', 'run', 'nightly', '--json', ...to]));
+  assert.is(ran?.['runs'], 1);
+  assert.is((await inProcess(['await', String(ran?.['lastJob']), ...to])).out, '3\n');
+  assert.match((await inProcess(['schedule', 'pause', 'nightly', ...to])).out, / paused /);
+  assert.match((await inProcess(['schedule', 'resume', 'nightly', ...to])).out, /20\d\d-\d\d-\d\dT0[12]:00/);
+  assert.is((await inProcess(['schedule', 'rm', 'nightly', ...to])).out, 'nightly removed\n');
+  assert.match((await inProcess(['schedule', 'ls', ...to])).out, /^NAME.*\noften .*every 3600000 ms/);
+});
+
+schedules('bad schedules are refused with what to do, and change nothing', async () => {
+  await using s = await ownLeader();
+  const to = ['--leader', s.at];
+  const add = ['schedule', 'add', 'x', 'math.add', '1', ...to];
+  const refused: readonly [readonly string[], number, RegExp][] = [
+    [[...add, '--cron', '61 * * * *'], 64, /^troupe: schedule-set refused: /],
+    [[...add, '--cron', '* * * * *', '--zone', 'Nowhere/City'], 64, /refused: /],
+    [add, 64, /refused: /],
+    [[...add, '--every', '-1s'], 64, /--every/],
+    [[...add, '--every', '1h', '--catch-up', 'some'], 64, /none, last or a number/],
+    [['schedule', 'run', 'missing', ...to], 66, /see troupe schedule ls\n$/],
+    [['schedule', 'rm', 'missing', ...to], 66, /there is no schedule 'missing'/],
+  ];
+  for (const [words, code, text] of refused) {
+    const ended = await inProcess(words);
+    assert.is(ended.code, code, `${words.join(' ')}: ${ended.err}`);
+    assert.match(ended.err, text);
+    assert.is(ended.err.trim().split('\n').length, 1);
+  }
+  assert.equal(lines(await inProcess(['schedule', 'ls', '--json', ...to])), []);
+});
+
+schedules.run();

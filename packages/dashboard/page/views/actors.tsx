@@ -1,0 +1,137 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { call } from '../api.js';
+import { bytes, count } from '../parts/format.js';
+
+const LOOK_MS = 2_000;
+
+interface ActorRow {
+  readonly path: string;
+  readonly actor: string;
+  readonly activity: string;
+  readonly notRunning?: { readonly why: string } | undefined;
+  readonly depth: number;
+  readonly handled: number;
+  readonly restarts: number;
+  readonly children: readonly ActorRow[];
+  readonly hidden: number;
+}
+
+interface Actors {
+  readonly root: ActorRow;
+  readonly stats: Readonly<
+    Record<'actors' | 'ready' | 'queued' | 'handled' | 'deadLetters' | 'timers', number>
+  >;
+  readonly recent: readonly string[];
+  readonly log: { readonly bytes: number; readonly failedSnapshots: number };
+  readonly lsn: number;
+}
+
+interface Look {
+  readonly at: number;
+  readonly actors: Actors;
+}
+
+/** The live tree of the leader. */
+export function ActorsView() {
+  const [look, setLook] = useState<Look | undefined>(undefined);
+  const [problem, setProblem] = useState('');
+  const before = useRef<Look | undefined>(undefined);
+  useEffect(() => {
+    let latest: Look | undefined;
+    const see = (): void => {
+      call<Actors>('GET', '/api/actors').then(
+        (actors) => {
+          before.current = latest;
+          latest = { at: Date.now(), actors };
+          setLook(latest);
+          setProblem('');
+        },
+        (error: Error) => setProblem(error.message),
+      );
+    };
+    see();
+    const timer = setInterval(see, LOOK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  if (look === undefined)
+    return (
+      <>
+        <h1>Actors</h1>
+        <p class={problem === '' ? 'empty' : 'error'}>{problem || 'Looking …'}</p>
+      </>
+    );
+  const { root, stats, recent } = look.actors;
+  const rates = ratesOf(before.current, look);
+  return (
+    <>
+      <h1>Actors</h1>
+      {problem === '' ? null : <p class="error">{problem}</p>}
+      <p class="quiet">
+        {count(stats.actors)} actors, {count(stats.ready)} ready; {count(stats.queued)} messages wait,{' '}
+        {count(stats.handled)} handled, {count(stats.deadLetters)} dead letters. Log:{' '}
+        {bytes(look.actors.log.bytes)}, record {count(look.actors.lsn)}.
+      </p>
+      <section class="scroll" tabIndex={0} aria-label="Actors">
+        <table>
+          <thead>
+            <tr>
+              {['Actor', 'Activity', 'Mailbox', 'Per second', 'Handled', 'Restarts'].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>{rowsOf(root, 0, rates)}</tbody>
+        </table>
+      </section>
+      <h2>Recent messages</h2>
+      <pre tabIndex={0}>{recent.join('\n')}</pre>
+    </>
+  );
+}
+
+function rowsOf(actor: ActorRow, level: number, rates: ReadonlyMap<string, number>) {
+  const { path, activity, notRunning, depth, handled, restarts, children, hidden } = actor;
+  const name = path === '/' ? 'leader process' : path.split('/').at(-1);
+  const indent = `level-${Math.min(level, 6)}`;
+  return [
+    <tr key={path}>
+      <td class={indent}>
+        {name} {actor.actor === name ? null : <small>{actor.actor}</small>}
+      </td>
+      <td class={notRunning === undefined ? '' : 'state blocked'}>{notRunning?.why ?? activity}</td>
+      <td>{count(depth)}</td>
+      <td>{count(Math.round(rates.get(path) ?? 0))}</td>
+      <td>{count(handled)}</td>
+      <td>{restarts}</td>
+    </tr>,
+    ...children.flatMap((child): preact.JSX.Element[] => rowsOf(child, level + 1, rates)),
+    ...(hidden === 0
+      ? []
+      : [
+          <tr key={`${path} hidden`}>
+            <td class={`level-${Math.min(level + 1, 6)}`} colSpan={6}>
+              … {count(hidden)} more
+            </td>
+          </tr>,
+        ]),
+  ];
+}
+
+/** Messages per second of each actor since the look before. */
+function ratesOf(earlier: Look | undefined, look: Look): ReadonlyMap<string, number> {
+  if (earlier === undefined) return new Map();
+  const seconds = Math.max(0.001, (look.at - earlier.at) / 1_000);
+  const known = new Map(flat(earlier.actors.root).map(({ path, handled }) => [path, handled]));
+  return new Map(
+    flat(look.actors.root).map(({ path, handled }) => [
+      path,
+      Math.max(0, handled - (known.get(path) ?? handled)) / seconds,
+    ]),
+  );
+}
+
+function flat(actor: ActorRow): ActorRow[] {
+  return [actor, ...actor.children.flatMap(flat)];
+}

@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks';
+import { call } from '../api.js';
+import { count, time } from '../parts/format.js';
+import { Table } from '../parts/table.js';
+import { useLook } from '../parts/use-look.js';
+
+interface Group {
+  readonly fingerprint: string;
+  readonly exec: string;
+  readonly name: string;
+  readonly message: string;
+  readonly count: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
+const LOOK_MS = 3_000;
+
+/** Dead letters by their error. A group is put back after a dry run that names the number. */
+export function DeadLettersView() {
+  const { value, problem, again } = useLook<{ readonly groups: readonly Group[] }>(
+    '/api/dead-letters/groups',
+    LOOK_MS,
+  );
+  const [report, setReport] = useState('');
+  const redrive = async ({ fingerprint, exec }: Group): Promise<void> => {
+    const filter = { fingerprint, exec };
+    try {
+      const { matched } = await where({ filter, dryRun: true });
+      if (!confirm(`Queue ${matched} dead letters of ${exec} again?`)) return;
+      const { redriven } = await where({ filter, dryRun: false });
+      setReport(`${redriven} of ${matched} queued again`);
+      again();
+    } catch (error) {
+      setReport(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <>
+      <h1>Dead letters</h1>
+      {problem === '' ? null : <p class="error">{problem}</p>}
+      <p role="status" class="quiet">
+        {report}
+      </p>
+      {value === undefined ? null : value.groups.length === 0 ? (
+        <p class="empty">No dead letters. A job comes here when its attempts are used up.</p>
+      ) : (
+        <Table label="Dead letters" head={['Count', 'Job', 'Error', 'First', 'Last', 'Change']}>
+          {value.groups.map((group) => (
+            <tr key={`${group.exec} ${group.fingerprint}`}>
+              <td>{count(group.count)}</td>
+              <td>{group.exec}</td>
+              <td class="wrap">
+                <a href={`#/jobs?state=dead&fingerprint=${encodeURIComponent(group.fingerprint)}`}>
+                  {group.name}: {group.message}
+                </a>
+              </td>
+              <td>{time(group.firstAt)}</td>
+              <td>{time(group.lastAt)}</td>
+              <td class="actions">
+                <button type="button" onClick={() => void redrive(group)}>
+                  Queue all again
+                </button>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+function where(body: object): Promise<{ readonly matched: number; readonly redriven: number }> {
+  return call('POST', '/api/dead-letters/redrive-where', body);
+}

@@ -1,0 +1,56 @@
+import { span, time } from '../parts/format.js';
+import { useLook } from '../parts/use-look.js';
+
+type Reason = { readonly kind: string } & Readonly<Record<string, unknown>>;
+
+interface Answer {
+  readonly state: string;
+  readonly reasons: readonly Reason[];
+  readonly estimateMs?: number | undefined;
+}
+
+const LOOK_MS = 2_000;
+
+/** Why a queued job does not run. */
+export function Explanation({ id }: { readonly id: string }) {
+  const { value, problem } = useLook<Answer>(`/api/jobs/${id}/explain`, LOOK_MS);
+  if (problem !== '' || value === undefined || value.state !== 'queued') return null;
+  return (
+    <>
+      <h2>Why it waits</h2>
+      <ul class="card reasons">
+        {value.reasons.length === 0 ? <li>It is next.</li> : null}
+        {value.reasons.map((reason) => (
+          <li key={reason.kind + String(reason['queue'] ?? '')}>{textOf(reason)}</li>
+        ))}
+        {value.estimateMs === undefined ? null : (
+          <li class="quiet">It begins in about {span(value.estimateMs)}.</li>
+        )}
+      </ul>
+    </>
+  );
+}
+
+const TEXTS: Readonly<Record<string, (reason: Reason) => string>> = {
+  delayed: ({ dueAt, leftMs }) => `It is due in ${span(Number(leftMs))}, at ${time(Number(dueAt))}.`,
+  paused: ({ queue, by }) => `Queue ${queue} is paused by ${by}.`,
+  'running-max': ({ queue, running, max }) => `Queue ${queue} runs ${running} of at most ${max} attempts.`,
+  rate: ({ queue, leftMs }) =>
+    `The rate of ${queue} is used up; the next start is in ${span(Number(leftMs))}.`,
+  'order-key': ({ orderKey, holders, ahead }) =>
+    `Order key ${orderKey} is busy with ${(holders as string[]).join(', ')}; ${ahead} wait before it.`,
+  'tenant-max': ({ tenant, running, max }) => `Tenant ${tenant} runs ${running} of at most ${max} attempts.`,
+  ahead: ({ ofTenant, ofOthers, ofHigherPriority }) =>
+    `${Number(ofTenant) + Number(ofOthers) + Number(ofHigherPriority)} jobs begin before it.`,
+  'no-worker': ({ workers, requires }) =>
+    `No worker serves it${(requires as string[]).length === 0 ? '' : ` with ${(requires as string[]).join(', ')}`}: ${workers} are connected.`,
+  'no-credit': ({ eligible, slots, running }) =>
+    `${eligible} workers serve it and none has room: ${running} of ${slots} slots are taken.`,
+  'leader-draining': () => 'The leader is shutting down.',
+  'being-written': () => 'A record about it is on its way to the disk.',
+};
+
+/** A leader of a later version may have further reasons. */
+function textOf(reason: Reason): string {
+  return TEXTS[reason.kind]?.(reason) ?? JSON.stringify(reason);
+}

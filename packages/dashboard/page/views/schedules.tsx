@@ -1,0 +1,143 @@
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../api.js';
+import { count, time } from '../parts/format.js';
+
+interface ScheduleRow {
+  readonly name: string;
+  readonly exec: string;
+  readonly rule: {
+    readonly cron?: string;
+    readonly zone?: string;
+    readonly everyMs?: number;
+    readonly overlap: string;
+  };
+  readonly paused: boolean;
+  readonly next: readonly number[];
+  readonly lastAt: number;
+  readonly lastJob?: string | undefined;
+  readonly runs: number;
+  readonly skipped: number;
+}
+
+interface Answer {
+  readonly schedules: readonly ScheduleRow[];
+  readonly next?: string | undefined;
+}
+
+/** Schedules with their next ten times. */
+export function SchedulesView({ query }: { readonly query: URLSearchParams }) {
+  const after = query.get('after') ?? '';
+  const [answer, setAnswer] = useState<Answer | undefined>(undefined);
+  const [problem, setProblem] = useState('');
+  const [looks, setLooks] = useState(0);
+  // A change of `looks` asks for another look.
+  useEffect(() => {
+    call<Answer>(
+      'GET',
+      `/api/schedules?max=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
+    ).then(
+      (page) => {
+        setAnswer(page);
+        setProblem('');
+      },
+      (error: Error) => setProblem(error.message),
+    );
+  }, [after, looks]);
+  const act = (method: 'POST' | 'DELETE', name: string, verb: string): void => {
+    if (method === 'DELETE' && !confirm(`Remove the schedule ${name}?`)) return;
+    call(method, `/api/schedules/${encodeURIComponent(name)}${verb}`).then(
+      () => setLooks(looks + 1),
+      (error: Error) => setProblem(error.message),
+    );
+  };
+  return (
+    <>
+      <h1>Schedules</h1>
+      {problem === '' ? null : <p class="error">{problem}</p>}
+      {answer === undefined ? null : answer.schedules.length === 0 ? (
+        <p class="empty">
+          No schedule yet. Add one:{' '}
+          <code>npx troupe schedule add nightly report.make '{'{}'}' --cron '0 3 * * *'</code>
+        </p>
+      ) : (
+        <Table schedules={answer.schedules} act={act} />
+      )}
+      {answer?.next === undefined ? null : (
+        <a href={`#/schedules?after=${encodeURIComponent(answer.next)}`}>Next page</a>
+      )}
+    </>
+  );
+}
+
+interface TableProps {
+  readonly schedules: readonly ScheduleRow[];
+  readonly act: (method: 'POST' | 'DELETE', name: string, verb: string) => void;
+}
+
+function Table({ schedules, act }: TableProps) {
+  return (
+    <section class="scroll" tabIndex={0} aria-label="Schedules">
+      <table>
+        <thead>
+          <tr>
+            {['Name', 'Job', 'When', 'Next', 'Last', 'Runs', 'Skipped', 'Change'].map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {schedules.map((one) => (
+            <tr key={one.name}>
+              <td>{one.name}</td>
+              <td>{one.exec}</td>
+              <td>
+                <code>{ruleText(one)}</code>
+              </td>
+              <td>{one.paused ? <span class="state cancelled">paused</span> : <Times times={one.next} />}</td>
+              <td>
+                {one.lastJob === undefined ? '–' : <a href={`#/jobs/${one.lastJob}`}>{time(one.lastAt)}</a>}
+              </td>
+              <td>{count(one.runs)}</td>
+              <td>{count(one.skipped)}</td>
+              <td class="actions">
+                <button type="button" onClick={() => act('POST', one.name, '/run')}>
+                  Run now
+                </button>
+                <button
+                  type="button"
+                  onClick={() => act('POST', one.name, one.paused ? '/resume' : '/pause')}
+                >
+                  {one.paused ? 'Resume' : 'Pause'}
+                </button>
+                <button type="button" onClick={() => act('DELETE', one.name, '')}>
+                  Remove
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Times({ times }: { readonly times: readonly number[] }) {
+  const [first, ...others] = times;
+  if (first === undefined) return <>never</>;
+  return (
+    <details>
+      <summary>{time(first)}</summary>
+      {others.map((at) => (
+        <div key={at}>{new Date(at).toLocaleString('en-GB')}</div>
+      ))}
+    </details>
+  );
+}
+
+function ruleText({ rule }: ScheduleRow): string {
+  return rule.cron === undefined
+    ? `every ${(rule.everyMs ?? 0) / 1_000} s`
+    : `${rule.cron} ${rule.zone ?? 'UTC'}`;
+}

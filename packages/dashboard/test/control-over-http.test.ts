@@ -1,0 +1,75 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { GatewayRig } from './gateway-rig.js';
+
+const control = suite('control over HTTP');
+interface Answer {
+  readonly [name: string]: unknown;
+}
+const bodyOf = async (answer: Response): Promise<Answer> => (await answer.json()) as Answer;
+
+control('jobs are found by fields, page by page', async () => {
+  await using rig = await GatewayRig.start();
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1) ids.push(await rig.submit('later.job', n, `?runAfter=1h&key=k${n}`));
+  await rig.submit('other.job', 1, '?runAfter=1h');
+  const page = await bodyOf(await rig.get('/api/search?exec=later.job&max=3'));
+  assert.equal(
+    (page['jobs'] as Answer[]).map(({ id }) => id),
+    ids.slice(0, 3),
+  );
+  const next = await bodyOf(await rig.get(`/api/search?exec=later.job&max=3&after=${page['next']}`));
+  assert.is((next['jobs'] as Answer[]).length, 2);
+  const byKey = await bodyOf(await rig.get('/api/search?key=k4&state=queued'));
+  assert.is((byKey['jobs'] as Answer[])[0]?.['id'], ids[4]);
+  assert.is((await rig.get('/api/search?state=lost')).status, 400);
+});
+
+control('a queue is paused and resumed, and a job explained', async () => {
+  await using rig = await GatewayRig.start();
+  assert.is((await bodyOf(await rig.post('/api/queues/sample.echo/pause', undefined)))['mode'], 'paused');
+  const id = await rig.submit('sample.echo', 1);
+  const { state, reasons } = await bodyOf(await rig.get(`/api/jobs/${id}/explain`));
+  assert.is(state, 'queued');
+  assert.ok((reasons as Answer[]).some(({ kind }) => kind === 'paused'));
+  const { queues } = await bodyOf(await rig.get('/api/queues'));
+  assert.equal(
+    (queues as Answer[]).map(({ queue, mode }) => [queue, mode]),
+    [['sample/sample.echo', 'paused']],
+  );
+  assert.is(
+    (await bodyOf(await rig.post('/api/queues/sample%2Fsample.echo/resume', undefined)))['mode'],
+    'open',
+  );
+  assert.is((await bodyOf(await rig.get(`/api/jobs/${id}/result?within=10s`)))['output'], 1);
+  assert.is((await rig.post('/api/queues/no%20queue/pause', undefined)).status, 400);
+  assert.is((await rig.get('/api/jobs/other-1/explain')).status, 404);
+});
+
+control('dead letters are grouped, counted and driven by filter, and the audit has it', async () => {
+  await using rig = await GatewayRig.start();
+  for (let n = 0; n < 3; n += 1)
+    await rig.get(`/api/jobs/${await rig.submit('sample.fail', n)}/result?within=10s`);
+  const { groups } = await bodyOf(await rig.get('/api/dead-letters/groups'));
+  const [group] = groups as Answer[];
+  assert.equal([group?.['count'], (group?.['ids'] as string[] | undefined)?.length], [3, 3]);
+  const where = (body: object): Promise<Response> => rig.post('/api/dead-letters/redrive-where', body);
+  const filter = { fingerprint: group?.['fingerprint'] };
+  assert.equal(await bodyOf(await where({ filter })), { matched: 3, redriven: 0 });
+  assert.equal(await bodyOf(await where({ filter, dryRun: false })), { matched: 3, redriven: 3 });
+  assert.is((await where({ filter: {} })).status, 400);
+  assert.is((await where({ filter: { color: 'red' } })).status, 400);
+  const { entries } = await bodyOf(await rig.get('/api/audit?max=10'));
+  assert.ok((entries as Answer[]).some(({ action }) => action === 'redrive'));
+});
+
+control('a worker is made quiet and resumed; clients are listed', async () => {
+  await using rig = await GatewayRig.start();
+  assert.equal(await bodyOf(await rig.post('/api/workers/embedded/quiet', undefined)), { processes: 1 });
+  assert.equal(await bodyOf(await rig.post('/api/workers/embedded/resume', undefined)), { processes: 1 });
+  assert.is((await rig.post('/api/workers/nowhere/stop', undefined)).status, 404);
+  const { clients } = await bodyOf(await rig.get('/api/clients'));
+  assert.is((clients as Answer[])[0]?.['client'], 'gateway');
+});
+
+control.run();

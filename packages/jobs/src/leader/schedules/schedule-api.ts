@@ -1,0 +1,223 @@
+import { policyProblem } from '../../job/job-policy.js';
+import { payloadOfText } from '../../job/payload.js';
+import type { RequestRefusalCode } from '../../jobs-error.js';
+import { windowKey } from '../../ledger/key-window.js';
+import type { ScheduleFireRecord } from '../../ledger/ledger-record.js';
+import { ruleText } from '../../ledger/schedules/schedule-rule.js';
+import type { StoredSchedule } from '../../ledger/schedules/schedule-table.js';
+import { isPlainName } from '../../option-check.js';
+import type { AdminAnswer } from '../../protocol/admin-messages.js';
+import type { ScheduleRequest, ScheduleView } from '../../protocol/schedule-messages.js';
+import type { LeaderParts } from '../leader-context.js';
+import type { ClientSession } from '../sessions/client-session.js';
+import type { PolicyRegistry } from '../submit/policy-registry.js';
+import { ruleProblem } from './rule-problem.js';
+import type { Scheduler } from './scheduler.js';
+
+type SetRequest = ScheduleRequest & { readonly kind: 'schedule-set' };
+
+/** Every schedule has its input in memory. */
+const PAYLOAD_BYTES_MAX = 65_536;
+const PAGE_SCHEDULES_MAX = 1_000;
+
+/** Requests about schedules. Answers show durable state only. */
+export class ScheduleApi {
+  private readonly context: LeaderParts<
+    | 'diskLow'
+    | 'draining'
+    | 'ledger'
+    | 'limits'
+    | 'markDirty'
+    | 'recordTime'
+    | 'stage'
+    | 'uncommitted'
+    | 'whenApplied'
+  >;
+  private readonly scheduler: Scheduler;
+  private readonly policies: Pick<PolicyRegistry, 'intern'>;
+
+  constructor(
+    context: ScheduleApi['context'],
+    scheduler: Scheduler,
+    policies: Pick<PolicyRegistry, 'intern'>,
+  ) {
+    this.context = context;
+    this.scheduler = scheduler;
+    this.policies = policies;
+  }
+
+  serve(session: ClientSession, call: number, request: ScheduleRequest): void {
+    if (request.kind === 'schedules')
+      return this.answer(session, call, {
+        kind: 'schedules',
+        views: this.list(session, request.after, request.max),
+      });
+    // Whether it may be changed depends on the record that is on its way.
+    if (this.scheduler.isPending(request.name))
+      return this.context.whenApplied(() => this.serve(session, call, request));
+    if (this.context.draining || this.context.diskLow)
+      return this.refuse(
+        session,
+        call,
+        'ERR_LEADER_BUSY',
+        'the leader shuts down, or its disk is nearly full',
+      );
+    if (request.kind === 'schedule-set') return this.set(session, call, request);
+    const schedule = this.find(session, request.name);
+    if (schedule === undefined && request.kind === 'schedule-drop')
+      return this.answer(session, call, { kind: 'count', count: 0 });
+    if (schedule === undefined)
+      return this.refuse(session, call, 'ERR_SCHEDULE_UNKNOWN', `there is no schedule '${request.name}'`);
+    switch (request.kind) {
+      case 'schedule-drop':
+        return this.drop(session, call, schedule);
+      case 'schedule-pause':
+        return this.pause(session, call, schedule, request.paused);
+      case 'schedule-run':
+        return this.run(session, call, schedule);
+      default:
+        return request satisfies never;
+    }
+  }
+
+  /** A record of this session is applied. */
+  answerView(session: ClientSession, call: number, name: string): void {
+    const schedule = this.context.ledger.schedules.get(name);
+    if (schedule === undefined) return this.answer(session, call, { kind: 'count', count: 1 });
+    this.answer(session, call, { kind: 'schedule', view: viewOf(schedule) });
+  }
+
+  /** The record is applied; a run by request has a session. */
+  fired(record: ScheduleFireRecord, session: ClientSession | undefined, call: number): void {
+    this.scheduler.fired(record);
+    if (session !== undefined) this.answerView(session, call, record.name);
+  }
+
+  private set(session: ClientSession, call: number, request: SetRequest): void {
+    const { name, rule } = request;
+    const { schedules } = this.context.ledger;
+    const problem = this.problemOf(request);
+    if (problem !== undefined) return this.refuse(session, call, 'ERR_SCHEDULE_INVALID', problem);
+    const known = schedules.get(name);
+    const isOwn = known === undefined || this.permits(session, known);
+    if (!isOwn || !session.permitsSubmit(request.policy.group))
+      return this.answer(session, call, {
+        kind: 'forbidden',
+        needed: `submit on job.submit.${request.policy.group}, and that no other client has its name`,
+      });
+    if (known === undefined && schedules.size >= this.context.limits.schedulesMax)
+      return this.refuse(session, call, 'ERR_SCHEDULES_FULL', `there are ${schedules.size} schedules`);
+    const policy = this.policies.intern(request.policy, session.identity);
+    if (policy === undefined)
+      return this.refuse(session, call, 'ERR_SCHEDULES_FULL', 'no room for another job definition');
+    const payload = payloadOfText(request.payload);
+    if (known !== undefined && isSame(known, policy.no, payload, rule, session.client))
+      return this.answerView(session, call, name);
+    const wallAt = this.scheduler.wallNow;
+    // An instant that was run before the change is not run again.
+    const nextAt = this.scheduler.recurrences.of(rule).nextAfter(Math.max(wallAt, known?.lastAt ?? 0));
+    this.scheduler.setPending(name);
+    const { recordTime: at } = this.context;
+    const fields = { name, client: session.client, policy: policy.no, rule, payload, wallAt, nextAt };
+    this.context.stage({ type: 'schedule_set', at, ...fields }, session, call);
+  }
+
+  private problemOf({ name, rule, policy, payload }: SetRequest): string | undefined {
+    if (!isPlainName(name)) return 'a name is 1 to 128 letters, digits and _ . : @ / -';
+    if (Buffer.byteLength(payload) > PAYLOAD_BYTES_MAX)
+      return `its input has more than ${PAYLOAD_BYTES_MAX} bytes`;
+    return ruleProblem(rule, this.scheduler.wallNow) ?? policyProblem(policy);
+  }
+
+  private drop(session: ClientSession, call: number, { name }: StoredSchedule): void {
+    this.scheduler.setPending(name);
+    const { recordTime: at } = this.context;
+    this.context.stage({ type: 'schedule_drop', at, name, by: session.client }, session, call);
+  }
+
+  /** Instants of the pause are not run later. */
+  private pause(session: ClientSession, call: number, schedule: StoredSchedule, paused: boolean): void {
+    const { name, lastAt, template } = schedule;
+    if ((schedule.paused === 1) === paused) return this.answerView(session, call, name);
+    const after = Math.max(this.scheduler.wallNow, lastAt);
+    const nextAt = paused ? schedule.nextAt : this.scheduler.recurrences.of(template.rule).nextAfter(after);
+    this.scheduler.setPending(name);
+    const fields = { name, by: session.client, paused, nextAt };
+    this.context.stage({ type: 'schedule_pause', at: this.context.recordTime, ...fields }, session, call);
+  }
+
+  /** Client and call are the key of its job: a request that is repeated is known by it. */
+  private run(session: ClientSession, call: number, schedule: StoredSchedule): void {
+    const key = `schedule/${session.token}/${call}`;
+    const { client, policy } = schedule.template;
+    if (this.context.ledger.keys.get(windowKey(client, policy.exec, key)) !== undefined)
+      return this.answerView(session, call, schedule.name);
+    if (!this.scheduler.hasRoom(schedule))
+      return this.refuse(session, call, 'ERR_LEADER_BUSY', 'there is no room for another job');
+    this.scheduler.runNow(schedule, key, session, call, session.client);
+  }
+
+  private list(session: ClientSession, after: string, max: number): ScheduleView[] {
+    const names: StoredSchedule[] = [];
+    for (const schedule of this.context.ledger.schedules.values())
+      if (schedule.name > after && this.permits(session, schedule)) names.push(schedule);
+    names.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return names.slice(0, Math.max(1, Math.min(max, PAGE_SCHEDULES_MAX))).map(viewOf);
+  }
+
+  private find(session: ClientSession, name: string): StoredSchedule | undefined {
+    const schedule = this.context.ledger.schedules.get(name);
+    return schedule !== undefined && this.permits(session, schedule) ? schedule : undefined;
+  }
+
+  /** A client may see and change its own, and those of groups that it may administer. */
+  private permits(session: ClientSession, { template }: StoredSchedule): boolean {
+    return session.permitsChange(template.client, template.policy.group);
+  }
+
+  private refuse(session: ClientSession, call: number, code: RequestRefusalCode, problem: string): void {
+    this.answer(session, call, { kind: 'refused', code, problem });
+  }
+
+  private answer(session: ClientSession, call: number, answer: AdminAnswer): void {
+    session.add({ kind: 'answer', call, answer });
+    this.context.markDirty(session);
+  }
+}
+
+function isSame(
+  { template }: StoredSchedule,
+  policy: number,
+  payload: StoredSchedule['template']['payload'],
+  rule: StoredSchedule['template']['rule'],
+  client: string,
+): boolean {
+  return (
+    template.client === client &&
+    template.policy.no === policy &&
+    String(template.payload) === String(payload) &&
+    ruleText(template.rule) === ruleText(rule)
+  );
+}
+
+function viewOf({ name, template, ...plan }: StoredSchedule): ScheduleView {
+  const { nextAt, lastAt, lastWallAt, lastJob, runs, skipped, held } = plan;
+  const { exec, group } = template.policy;
+  const { client, rule } = template;
+  const paused = plan.paused === 1;
+  return {
+    name,
+    exec,
+    group,
+    client,
+    rule,
+    paused,
+    nextAt,
+    lastAt,
+    lastWallAt,
+    lastJob,
+    runs,
+    skipped,
+    held,
+  };
+}

@@ -1,0 +1,324 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DEFAULT_PRIORITY } from '#src/job/job-policy.js';
+import type { AdminAnswer, AdminRequest } from '#src/protocol/admin-messages.js';
+import type { JobFilter } from '#src/protocol/search-messages.js';
+import { policyOf } from '../../ledger/random-records.js';
+import { FakeClient, type FakeWorker, LeaderHarness, nth } from '../leader-harness.js';
+
+const operator = suite('operator api');
+
+function call<Kind extends AdminAnswer['kind']>(
+  client: FakeClient,
+  kind: Kind,
+  request: AdminRequest,
+): AdminAnswer & { readonly kind: Kind } {
+  const number = 1 + client.received.length;
+  client.write({ kind: 'call', call: number, request });
+  const answer = client.received.flatMap((one) =>
+    one.kind === 'answer' && one.call === number ? [one.answer] : [],
+  )[0];
+  assert.is(answer?.kind, kind, JSON.stringify(answer));
+  return answer as AdminAnswer & { readonly kind: Kind }; // compared above
+}
+
+function found(client: FakeClient, filter: JobFilter, after = 0, max = 1_000): number[] {
+  const { jobs } = call(client, 'found', { kind: 'search', filter, after, max }).found;
+  return jobs.map(({ job }) => job);
+}
+
+/** Two tenants, two execs, all five states. Job 1 is done, 2 dead, 3 cancelled, 4 runs, 5 to 8 are queued. */
+function world(): { harness: LeaderHarness; client: FakeClient; worker: FakeWorker } {
+  const harness = new LeaderHarness();
+  const client = harness.keyedClient('ann');
+  const other = harness.keyedClient('bob', { exec: 'two', token: 't2' });
+  const worker = harness.worker({ slots: 1, execs: ['one'] });
+  client.submit('1');
+  worker.succeed(nth(worker.assigned(), 0));
+  client.submit('2');
+  worker.failFinally(nth(worker.assigned(), 1));
+  other.submit('3');
+  call(other, 'cancelled', { kind: 'cancel', job: 3, reason: 'enough' });
+  client.submit('4');
+  harness.advance(1_000);
+  client.submit('5', { key: 'five' });
+  other.submit('6', { key: 'six' });
+  client.submit('7', { tags: ['nightly', 'eu'] });
+  other.submit('8', { tags: ['eu'], orderKey: 'o1' });
+  return { harness, client, worker };
+}
+
+const ROWS: readonly (readonly [filter: JobFilter, jobs: readonly number[]])[] = [
+  [{}, [1, 2, 3, 4, 5, 6, 7, 8]],
+  [{ state: 'queued' }, [5, 6, 7, 8]],
+  [{ state: 'running' }, [4]],
+  [{ state: 'done' }, [1]],
+  [{ state: 'dead' }, [2]],
+  [{ state: 'cancelled' }, [3]],
+  [{ exec: 'two' }, [3, 6, 8]],
+  [{ exec: 'none' }, []],
+  [{ tenant: 'ann' }, [1, 2, 4, 5, 7]],
+  [{ tenant: 'ann', exec: 'two' }, []],
+  [{ tenant: 'bob', state: 'queued' }, [6, 8]],
+  [{ client: 'bob/c' }, [3, 6, 8]],
+  [{ group: 'g', state: 'dead' }, [2]],
+  [{ exec: 'one', key: 'five' }, [5]],
+  [{ tenant: 'bob', exec: 'two', key: 'six' }, [6]],
+  [{ key: 'six' }, [6]],
+  [{ tag: 'eu' }, [7, 8]],
+  [{ tag: 'nightly' }, [7]],
+  [{ tag: 'us' }, []],
+  [{ tag: 'eu', tenant: 'bob' }, [8]],
+  [{ orderKey: 'o1' }, [8]],
+  [{ error: 'never' }, [2]],
+  [{ error: 'other' }, []],
+  [{ since: 1_000_001_000 }, [5, 6, 7, 8]],
+  [{ until: 1_000_001_000 }, [1, 2, 3, 4]],
+  [{ since: 1_000_001_000, tenant: 'ann' }, [5, 7]],
+];
+
+operator('a search finds the jobs that fit every field, live and after a restart', () => {
+  const { harness, client } = world();
+  for (const [filter, jobs] of ROWS) assert.equal(found(client, filter), jobs, JSON.stringify(filter));
+  const again = harness.restarted().keyedClient('ann', { token: 't9' });
+  for (const [filter, jobs] of ROWS) assert.equal(found(again, filter), jobs, JSON.stringify(filter));
+});
+
+operator('tags are refused where they are too many or too long, and are gone with their job', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  for (const tags of [['a b'], [''], ['x'.repeat(65)], new Array<string>(17).fill('t')]) {
+    client.submit('1', { tags });
+    assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_MESSAGE_MALFORMED');
+  }
+  client.submit('2', { tags: ['t'] });
+  const worker = harness.worker();
+  worker.succeed(nth(worker.assigned(), 0));
+  assert.equal(found(client, { tag: 't', state: 'done' }), [1], 'an ended job keeps them');
+  harness.advance(1_000_100);
+  harness.advance(200);
+  assert.is(harness.leader.ledger.tags.size, 0);
+});
+
+operator('runAt is an instant of the wall clock of the leader', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  const worker = harness.worker();
+  harness.wallStepMs = 500;
+  client.submit('1', { runAt: 1_000_002_000, delayMs: 9_999 });
+  client.submit('2', { runAt: 1_000_000_100 });
+  assert.equal(
+    worker.assigned().map(({ job }) => job),
+    [2],
+    'an instant that is over is now',
+  );
+  harness.advance(1_499);
+  assert.is(worker.assigned().length, 1);
+  harness.advance(1);
+  assert.is(worker.assigned().length, 2);
+});
+
+operator('a search comes page by page', () => {
+  const { client } = world();
+  const pages: number[][] = [];
+  let after = 0;
+  do {
+    const page = call(client, 'found', { kind: 'search', filter: { tenant: 'ann' }, after, max: 2 }).found;
+    pages.push(page.jobs.map(({ job }) => job));
+    after = page.next;
+  } while (after !== 0);
+  assert.equal(pages, [[1, 2], [4, 5], [7]]);
+});
+
+operator('a search over many jobs visits only pages that may have such jobs', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  const item = { ref: 1, payload: 'x', key: '', delayMs: 0, wantsOutcome: false };
+  for (let seq = 1; seq <= 10; seq += 1)
+    client.write({
+      kind: 'submit_all',
+      low: 0,
+      seq,
+      items: Array.from({ length: 2_000 }, () => ({ ...item, seq })),
+    });
+  const rare = new FakeClient(harness, 'rare', 't7', policyOf('rare', { doneMs: 1e6, deadMs: 1e6 }));
+  rare.submit('x');
+  const { jobs } = harness.leader.ledger;
+  let visited = 0;
+  const ofPage = jobs.ofPage.bind(jobs);
+  jobs.ofPage = function* (page) {
+    for (const job of ofPage(page)) {
+      visited += 1;
+      yield job;
+    }
+  };
+  assert.equal(found(client, { exec: 'rare' }), [20_001]);
+  assert.ok(visited <= 128, `${visited} jobs visited`);
+  visited = 0;
+  assert.equal(found(client, { state: 'done' }), []);
+  assert.equal(found(client, { exec: 'none', state: 'queued' }), []);
+  assert.is(visited, 0);
+});
+
+operator('dead letters are grouped by their failure, numbers and quoted texts aside', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  const worker = harness.worker({ slots: 1 });
+  const messages = ["no user 17 in 'a'", "no user 4 in 'b'", 'timeout after 30 ms', "no user 9 in 'c'"];
+  messages.forEach((message, i) => {
+    client.submit(String(i));
+    const { job, attempt } = nth(worker.assigned(), i);
+    worker.report([{ outcome: 'final', job, attempt, failure: { name: 'Error', message } }]);
+  });
+  const { groups } = call(client, 'dead-groups', { kind: 'dead-groups', max: 10 });
+  assert.equal(
+    groups.map(({ message, count, jobs }) => [message, count, jobs]),
+    [
+      ["no user # in '#'", 3, [1, 2, 4]],
+      ['timeout after # ms', 1, [3]],
+    ],
+  );
+  const [{ fingerprint = '' } = {}] = groups;
+  assert.equal(found(client, { fingerprint }), [1, 2, 4]);
+});
+
+operator('a dead letter is redriven with another input, once, and only since the death that is meant', () => {
+  const { client, worker, harness } = world();
+  const edit = { kind: 'redrive-edited', job: 2, attempt: 1, payload: '"new"' } as const;
+  assert.is(call(client, 'refused', { ...edit, attempt: 7 }).code, 'ERR_JOB_NOT_DEAD');
+  assert.is(call(client, 'refused', { ...edit, job: 5, attempt: 0 }).code, 'ERR_JOB_NOT_DEAD');
+  assert.is(call(client, 'count', edit).count, 1);
+  assert.is(call(client, 'count', edit).count, 0, 'repeated');
+  worker.succeed(nth(worker.assigned(), 2));
+  const given = worker.assigned().find(({ job }) => job === 2 && worker.assigned().length > 3);
+  const again = harness.leader.ledger.jobs.get(2);
+  assert.is(again?.payload, '"new"');
+  assert.ok(given !== undefined);
+  const audited = call(client, 'audit', { kind: 'audit', max: 1 }).entries[0];
+  assert.equal([audited?.by, audited?.action], ['ann/c', 'redrive-edited']);
+});
+
+operator('who did what to what is kept, over a restart and for another version', () => {
+  const { client, harness } = world();
+  call(client, 'count', { kind: 'redrive', jobs: [2] });
+  const set = (name: string): void =>
+    void call(client, 'schedule', {
+      kind: 'schedule-set',
+      name,
+      policy: policyOf('one'),
+      payload: '1',
+      rule: { everyMs: 1_000, overlap: 'skip', catchUpMax: 0 },
+    });
+  set('s');
+  call(client, 'schedule', { kind: 'schedule-pause', name: 's', paused: true });
+  call(client, 'count', { kind: 'schedule-drop', name: 's' });
+  const { tag } = harness.leader.ledger;
+  const acts = (of: FakeClient, after?: number): unknown[] =>
+    call(of, 'audit', { kind: 'audit', max: 100, ...(after === undefined ? {} : { after }) }).entries.map(
+      ({ no, by, action, target, detail }) => [no, by, action, target, detail.slice(0, 6)],
+    );
+  const expected = [
+    [1, 'bob/c', 'cancel', `${tag}-3`, 'enough'],
+    [2, 'ann/c', 'redrive', `${tag}-2`, `${tag}-2`.slice(0, 6)],
+    [3, 'ann/c', 'schedule-set', 's', '{"ever'],
+    [4, 'ann/c', 'schedule-pause', 's', ''],
+    [5, 'ann/c', 'schedule-drop', 's', ''],
+  ];
+  assert.equal(acts(client), expected);
+  assert.equal(acts(client, 3), expected.slice(3));
+  assert.equal(acts(harness.restarted().keyedClient('ann', { token: 't9' })), expected);
+});
+
+operator('a quiet worker gets no jobs, over restarts of it and of the leader, until it is resumed', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  const worker = harness.worker({ name: 'w' });
+  assert.is(call(client, 'count', { kind: 'worker-quiet', worker: 'w', quiet: true }).count, 1);
+  client.submit('1');
+  assert.is(worker.assigned().length, 0);
+  assert.is(harness.leader.overview().workers[0]?.quiet, true);
+  assert.is(
+    call(client, 'refused', { kind: 'worker-quiet', worker: 'x', quiet: true }).code,
+    'ERR_WORKER_UNKNOWN',
+  );
+  const later = harness.restarted();
+  const again = later.worker({ name: 'w', incarnation: '2' });
+  assert.is(again.assigned().length, 0);
+  call(later.client('ann', 't5'), 'count', { kind: 'worker-quiet', worker: 'w', quiet: false });
+  assert.is(again.assigned().length, 1);
+});
+
+operator('a stopped worker ends with its attempts, or hands them back uncounted at its limit', () => {
+  for (const isInTime of [true, false]) {
+    const harness = new LeaderHarness();
+    const client = harness.client();
+    const worker = harness.worker({ name: 'w', slots: 1 });
+    client.submit('1');
+    client.submit('2');
+    assert.is(call(client, 'count', { kind: 'worker-stop', worker: 'w', withinMs: 1_000 }).count, 1);
+    harness.advance(200);
+    assert.not.ok(worker.received.some(({ kind }) => kind === 'refused'));
+    if (isInTime) worker.succeed(nth(worker.assigned(), 0));
+    else harness.advance(900);
+    harness.advance(300);
+    const refusal = worker.received.find((one) => one.kind === 'refused');
+    assert.is(refusal?.kind === 'refused' ? refusal.code : '', 'ERR_SESSION_STOPPED');
+    assert.is(worker.assigned().length, 1, 'the second job is not assigned');
+    const first = harness.leader.ledger.jobs.get(1);
+    assert.equal([first?.state, first?.failures, first?.crashes], [isInTime ? 'done' : 'queued', 0, 0]);
+    assert.is(call(client, 'audit', { kind: 'audit', max: 1 }).entries[0]?.action, 'worker-stop');
+  }
+});
+
+operator('clients are listed with their limits and refusals', () => {
+  const harness = new LeaderHarness({ limits: { jobsMax: 1 } });
+  const client = harness.client();
+  client.submit('1');
+  client.submit('2');
+  const [view] = call(client, 'clients', { kind: 'clients' }).clients;
+  assert.equal(
+    [view?.client, view?.jobs, view?.jobsMax, view?.refusals],
+    ['ann', 1, 1, { ERR_QUEUE_FULL: 1 }],
+  );
+  harness.leader.closed(client.session);
+  assert.equal(call(harness.client('bob', 't2'), 'clients', { kind: 'clients' }).clients.length, 1);
+});
+
+operator('stats have depth, age, rates and times of each exec', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  for (let i = 0; i < 3; i += 1) client.submit(String(i));
+  harness.advance(2_000);
+  const worker = harness.worker({ slots: 1 });
+  harness.advance(500);
+  worker.succeed(nth(worker.assigned(), 0));
+  const stats = (): AdminAnswer & { readonly kind: 'stats' } => call(client, 'stats', { kind: 'stats' });
+  const [exec] = stats().stats.execs;
+  assert.equal([exec?.exec, exec?.queued, exec?.running, exec?.oldestMs], ['one', 1, 1, 2_500]);
+  assert.equal(
+    [exec?.queuedByPriority, harness.leader.overview().execs?.[0]?.queued],
+    [{ [DEFAULT_PRIORITY]: 1 }, 1],
+  );
+  assert.ok(exec !== undefined && exec.waitMs.p50 >= 2_000 && exec.waitMs.p99 < 2_900);
+  assert.ok(exec.runMs.p50 >= 500 && exec.runMs.p50 < 600);
+  harness.advance(20_000);
+  const [later] = stats().stats.execs;
+  assert.ok(later !== undefined && later.acceptedPerSecond > 0 && later.donePerSecond > 0);
+  harness.advance(120_000);
+  assert.is(stats().stats.execs[0]?.acceptedPerSecond, 0);
+});
+
+operator('a client without the right sees neither clients nor stats nor acts, and steers no worker', () => {
+  const harness = new LeaderHarness();
+  const access = { identity: 'ann', permits: () => false, owns: () => true };
+  const client = harness.client('ann/c', 't1', access);
+  for (const request of [
+    { kind: 'clients' },
+    { kind: 'stats' },
+    { kind: 'audit', max: 1 },
+    { kind: 'worker-stop', worker: 'w', withinMs: 0 },
+  ] as const)
+    call(client, 'forbidden', request);
+});
+
+operator.run();

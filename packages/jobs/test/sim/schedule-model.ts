@@ -1,0 +1,100 @@
+import type {
+  ScheduleDropRecord,
+  ScheduleFireRecord,
+  SchedulePauseRecord,
+  ScheduleSetRecord,
+} from '#src/ledger/ledger-record.js';
+import type { ScheduleRule } from '#src/ledger/schedules/schedule-rule.js';
+
+type ScheduleRecord = ScheduleSetRecord | ScheduleDropRecord | SchedulePauseRecord | ScheduleFireRecord;
+
+interface ModelSchedule {
+  client: string;
+  rule: ScheduleRule;
+  nextAt: number;
+  held: number;
+  lastJob: number;
+  paused: boolean;
+  readonly ran: Set<number>;
+}
+
+/** A run that is later was missed. */
+const ON_TIME_MS = 10_000;
+
+/** Schedules by their records, and the rules that every run of one keeps. */
+export class ScheduleModel {
+  readonly schedules = new Map<string, ModelSchedule>();
+  /** Jobs that schedules have submitted. */
+  jobs = 0;
+  /** Runs by request. */
+  readonly requested = new Map<string, number>();
+  private readonly isLive: (job: number) => boolean;
+  private readonly problem: (text: string) => void;
+
+  constructor(isLive: (job: number) => boolean, problem: (text: string) => void) {
+    this.isLive = isLive;
+    this.problem = problem;
+  }
+
+  /** Returns the client of the job that the record submits. */
+  take(record: ScheduleRecord): string | undefined {
+    const { name } = record;
+    const known = this.schedules.get(name);
+    if (record.type === 'schedule_set') {
+      const { client, rule, nextAt } = record;
+      const fresh = { held: 0, lastJob: 0, paused: false, ran: new Set<number>() };
+      this.schedules.set(name, { ...(known ?? fresh), client, rule, nextAt });
+      return undefined;
+    }
+    if (known === undefined) return void this.problem(`${record.type} of schedule ${name}, which is unknown`);
+    if (record.type === 'schedule_drop') return void this.schedules.delete(name);
+    if (record.type === 'schedule_fire') return this.fire(known, record);
+    known.paused = record.paused;
+    known.nextAt = record.nextAt;
+    return undefined;
+  }
+
+  private fire(schedule: ModelSchedule, record: ScheduleFireRecord): string | undefined {
+    const { name, slotAt, nextAt, wallAt, held, replaced, jobs } = record;
+    const [job] = jobs;
+    // By its key, and not by its client: an earlier version does not record that.
+    const isRequested = job !== undefined && job.key !== '';
+    const isReleased = held < schedule.held;
+    const isInstant = !isRequested && !isReleased;
+    if (isInstant && nextAt <= slotAt) this.problem(`schedule ${name} does not go on behind ${slotAt}`);
+    if (isInstant && schedule.paused) this.problem(`schedule ${name} runs while it is paused`);
+    if (job !== undefined) {
+      if (isInstant) this.checkInstant(schedule, name, slotAt, wallAt);
+      if (!isRequested) this.checkOverlap(schedule, name, replaced);
+      else this.requested.set(name, (this.requested.get(name) ?? 0) + 1);
+      schedule.lastJob = job.job;
+      this.jobs += 1;
+    }
+    schedule.nextAt = nextAt;
+    schedule.held = held;
+    return job === undefined ? undefined : schedule.client;
+  }
+
+  private checkInstant(
+    { rule, ran, nextAt }: ModelSchedule,
+    name: string,
+    slotAt: number,
+    wallAt: number,
+  ): void {
+    if (ran.has(slotAt)) this.problem(`schedule ${name} runs its instant ${slotAt} twice`);
+    ran.add(slotAt);
+    if (slotAt % (rule.everyMs ?? 1) !== 0 || slotAt < nextAt)
+      this.problem(`schedule ${name} runs ${slotAt}, which is no instant of it from ${nextAt} on`);
+    if (slotAt > wallAt) this.problem(`schedule ${name} runs ${slotAt} at ${wallAt}`);
+    if (rule.catchUpMax === 0 && wallAt - slotAt > ON_TIME_MS + (rule.jitterMs ?? 0))
+      this.problem(`schedule ${name} runs ${slotAt} at ${wallAt} and catches nothing up`);
+  }
+
+  private checkOverlap({ rule, lastJob }: ModelSchedule, name: string, replaced: number): void {
+    const isLive = this.isLive(lastJob);
+    if (isLive && rule.overlap !== 'replace')
+      this.problem(`schedule ${name} runs beside job ${lastJob}, its overlap is ${rule.overlap}`);
+    if (isLive ? replaced !== lastJob : replaced !== 0)
+      this.problem(`schedule ${name} replaces job ${replaced}, its run before is ${lastJob}`);
+  }
+}

@@ -1,0 +1,141 @@
+import type { Host, Ref } from '@troupe/core';
+import {
+  assertLedgerReadable,
+  type DurabilityLevel,
+  JournalDeposedError,
+  type JournalOwner,
+  type JournalReader,
+  type LedgerFormat,
+} from '@troupe/jobs/journal';
+import type { Sql } from 'postgres';
+import type { TakenRows } from '../outbox/taken-rows.js';
+import { PostgresLogShortError, PostgresUnreachableError } from '../postgres-error.js';
+import { durabilityOf } from '../schema/durability.js';
+import { addPartition, migrate, PARTITION_POSITIONS } from '../schema/migrations.js';
+import { KeptConnection } from './kept-connection.js';
+import { type LeaderName, type LeaseView, renewLease, takeOver } from './lease.js';
+import { leaseConnection } from './lease-actor.js';
+import { LeaseHold } from './lease-hold.js';
+import type { DatabaseOptions, LogHead } from './log-database.js';
+import { LogFollower } from './log-follower.js';
+import { PostgresLogActor, type PostgresLogProtocol } from './postgres-log-actor.js';
+import { readEntries, readSnapshot } from './read-log.js';
+import { isTransient } from './transient-error.js';
+
+/** The leader that a standby follows. */
+export type StandbyLeader = Pick<LeaseView, 'leader' | 'addresses'>;
+
+export interface LogSettings {
+  readonly database: DatabaseOptions;
+  readonly name: LeaderName;
+  readonly leaseMs: number;
+  readonly snapshotBytes: number;
+  readonly standby: boolean;
+  readonly onStandby: (leader: StandbyLeader) => void;
+  readonly rows: TakenRows;
+  readonly host: Host;
+}
+
+/** A log that this process leads. */
+export interface OpenedLog {
+  readonly log: Ref<PostgresLogProtocol>;
+  readonly hold: LeaseHold;
+  readonly level: DurabilityLevel;
+}
+
+/** Takes the log over, at once or as a standby, reads it to its end, and starts its actor. */
+export async function openLog(
+  settings: LogSettings,
+  reader: JournalReader,
+  owner: JournalOwner,
+): Promise<OpenedLog> {
+  const { database } = settings;
+  const connection = new KeptConnection(database);
+  const lease = leaseConnection(database);
+  try {
+    const level = await reached(() => durabilityOf(connection.sql));
+    await migrate(connection.sql, database.schema);
+    await keepFormat(connection.sql, reader.format);
+    const led = await lead(connection, lease, settings, reader);
+    for (const ahead of [0, PARTITION_POSITIONS])
+      await addPartition(connection.sql, database.schema, led.head.lsn + ahead);
+    const log = owner.spawn(PostgresLogActor, { args: { ...settings, ...led }, name: 'log' });
+    return { log, hold: led.hold, level };
+  } finally {
+    await Promise.all([connection.end(), lease.end()]);
+  }
+}
+
+/** The first statement of a connection: an error of the network is told as one. */
+async function reached<T>(first: () => Promise<T>): Promise<T> {
+  try {
+    return await first();
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    if (!isTransient(error)) throw error;
+    throw new PostgresUnreachableError(`cannot be reached (${code}): ${message}`);
+  }
+}
+
+/** Read before the epoch is taken: a log of a newer format stays as it is. */
+async function keepFormat(sql: Sql, format: LedgerFormat): Promise<void> {
+  const [row] = await sql<{ content: LedgerFormat | null }[]>`select content from head`;
+  const found = row?.content ?? undefined;
+  if (found !== undefined) assertLedgerReadable(found, format);
+  if (found?.minor !== format.minor) await sql`update head set content = ${sql.json({ ...format })}`;
+}
+
+interface LedLog {
+  readonly head: LogHead;
+  readonly leaseId: number;
+  readonly hold: LeaseHold;
+}
+
+/** The log is taken first and read then: what its last leader has committed is in it. */
+async function lead(
+  connection: KeptConnection,
+  lease: KeptConnection,
+  settings: LogSettings,
+  reader: JournalReader,
+): Promise<LedLog> {
+  const { name, leaseMs, host, standby } = settings;
+  const request = { name, leaseMs, leaseId: Math.floor(host.random() * 2 ** 52) };
+  const taken = standby ? undefined : await takeOver(connection.sql, request, { onlyIfFree: false });
+  const after = await readSnapshot(connection.sql, reader);
+  const onStandby = (leader: StandbyLeader): void => {
+    reader.following?.(leader.addresses.split(',')[0] ?? '');
+    settings.onStandby(leader);
+  };
+  const follower = new LogFollower(connection, after, reader, request, onStandby, host);
+  const { head, tail } =
+    taken === undefined
+      ? await follower.untilFree()
+      : { head: taken, tail: { lsn: after, batch: undefined } };
+  const { leaseId } = request;
+  await renewing(lease, leaseId, leaseMs, () => readEntries(connection.sql, head.lsn, reader, tail));
+  if (tail.lsn < head.lsn) throw new PostgresLogShortError(tail.lsn, head.lsn);
+  // Counted from before the request: the leader never believes in a lease that has ended.
+  const requestedAt = host.now();
+  if (!(await renewLease(connection.sql, leaseId, leaseMs)))
+    throw new JournalDeposedError(`another leader has taken the log while ${name.leader} was reading it`);
+  return { head, leaseId, hold: new LeaseHold(host, requestedAt + leaseMs) };
+}
+
+/** A long log is read for longer than a lease lasts. */
+async function renewing<T>(
+  lease: KeptConnection,
+  leaseId: number,
+  leaseMs: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  // The renewal behind the reading tells whether the lease is still its own.
+  const timer = setInterval(
+    () => void renewLease(lease.sql, leaseId, leaseMs).catch(() => undefined),
+    leaseMs / 4,
+  );
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}

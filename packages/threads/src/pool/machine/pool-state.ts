@@ -1,0 +1,1 @@
+export type PoolState = 'running' | 'shutting-down' | 'shut-down';
