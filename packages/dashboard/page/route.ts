@@ -11,6 +11,8 @@ export function useRoute(): Route {
   useEffect(() => {
     const changed = (): void => setHash(location.hash);
     addEventListener('hashchange', changed);
+    // Effects run after the first paint: the address may have changed since.
+    changed();
     return () => removeEventListener('hashchange', changed);
   }, []);
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');

@@ -1,51 +1,34 @@
-import { useEffect, useState } from 'preact/hooks';
-import { call, type JobRow } from '../api.js';
+import type { JobRow } from '../api.js';
 import { bytes, time } from '../parts/format.js';
+import { useLook } from '../parts/use-look.js';
 import { Explanation } from './explanation.js';
 import { Input, Output } from './job-content.js';
 import { Chunks, FeedBox, Progress, useStream } from './job-run.js';
 
 /** One job: its times, its last error, its output, and its chunks while it runs. */
 export function JobView({ id }: { readonly id: string }) {
-  const [job, setJob] = useState<JobRow | undefined>(undefined);
-  const [problem, setProblem] = useState('');
-  const [looks, setLooks] = useState(0);
+  const { value: job, problem, change } = useLook<JobRow>(`/api/jobs/${id}`, 1_000);
   const stream = useStream(id);
-  // A change of `looks` asks for another look.
-  useEffect(() => {
-    const look = (): void => {
-      call<JobRow>('GET', `/api/jobs/${id}`).then(setJob, (error: Error) => setProblem(error.message));
-    };
-    look();
-    const timer = setInterval(look, 1_000);
-    return () => clearInterval(timer);
-  }, [id, looks]);
-  if (problem !== '') return <p class="error">{problem}</p>;
-  if (job === undefined) return <p class="empty">Looking for {id} …</p>;
+  if (job === undefined) return problem === '' ? <p class="empty">Looking for {id} …</p> : <p class="error">{problem}</p>;
   const isOpen = job.state === 'queued' || job.state === 'running';
-  const act = (path: string, body: object): void => {
-    call('POST', path, body).then(
-      () => setLooks(looks + 1),
-      (error: Error) => setProblem(error.message),
-    );
-  };
   return (
     <>
       <h1>
         {job.exec} <span class={`state ${job.state}`}>{job.state}</span>
       </h1>
+      {problem === '' ? null : <p class="error">{problem}</p>}
       <div class="row">
         <button
           type="button"
           disabled={!isOpen}
-          onClick={() => act(`/api/jobs/${id}/cancel`, { reason: 'by the dashboard' })}
+          onClick={() => change('POST', `/api/jobs/${id}/cancel`, { reason: 'by the dashboard' })}
         >
           Cancel
         </button>
         <button
           type="button"
           disabled={job.state !== 'dead'}
-          onClick={() => act('/api/dead-letters/redrive', { ids: [id] })}
+          onClick={() => change('POST', '/api/dead-letters/redrive', { ids: [id] })}
         >
           Queue again
         </button>
