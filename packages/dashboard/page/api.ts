@@ -98,7 +98,7 @@ export async function call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, b
   throw new ApiError(answer.status, title, detail);
 }
 
-/** Another try may have another answer: nothing or nobody has refused the request itself. */
+/** Another try may have another answer: the request itself was not refused. */
 export function isPassing(error: Error): boolean {
   return !(error instanceof ApiError) || error.status >= 500 || error.status === 429;
 }
