@@ -9,7 +9,8 @@ import { Chunks, FeedBox, Progress, useStream } from './job-run.js';
 export function JobView({ id }: { readonly id: string }) {
   const { value: job, problem, change } = useLook<JobRow>(`/api/jobs/${id}`, 1_000);
   const stream = useStream(id);
-  if (job === undefined) return problem === '' ? <p class="empty">Looking for {id} …</p> : <p class="error">{problem}</p>;
+  if (job === undefined)
+    return problem === '' ? <p class="empty">Looking for {id} …</p> : <p class="error">{problem}</p>;
   const isOpen = job.state === 'queued' || job.state === 'running';
   return (
     <>

@@ -1,5 +1,7 @@
 // timeout: 120s
 
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { type EmbeddedJobs, handle, JobFailedError, type JobFailure } from '@troupe/jobs';
 import { suite } from 'uvu';
@@ -296,7 +298,13 @@ threads(
     await using three = await rig(3);
     const use = async () =>
       (await three.app.overview()).workers[0]?.runners?.find(({ runner }) => runner === model.exec);
-    const names = await Promise.all(Array.from({ length: 8 }, () => three.client.run(model, 'slow')));
+    await using folder = await tempFolder();
+    const released = join(folder.path, 'released');
+    const ended = Promise.all(Array.from({ length: 8 }, () => three.client.run(model, `until ${released}`)));
+    // Both instances hold a run, however long their threads take to start.
+    await until(async () => (await use())?.held === 2);
+    await writeFile(released, '');
+    const names = await ended;
     assert.is(new Set(names).size, 2);
     assert.is(new Set(names.map((name) => name.split('/')[0])).size, 2);
     // The third thread is free for other jobs meanwhile.

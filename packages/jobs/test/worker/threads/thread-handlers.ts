@@ -1,5 +1,6 @@
 // Handlers of the tests with real threads. Each thread imports this module.
 
+import { existsSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
 import { type AttemptContext, defineJob, handle, NonRetryableError } from '@troupe/jobs';
 import { aNumber, anything, aString, schema } from '../../plain-schema.js';
@@ -212,7 +213,7 @@ export const warmHandlers = [
     },
     async *run(text, { loaded }) {
       yield loaded.name;
-      if (text === 'slow') await delay(100);
+      if (text.startsWith('until ')) while (!existsSync(text.slice(6))) await delay(5);
       if (text === 'fail') throw new Error('damaged');
       if (text === 'exit') process.exit(5);
     },
