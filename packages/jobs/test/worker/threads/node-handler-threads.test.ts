@@ -20,6 +20,7 @@ import {
   exit,
   fail,
   lastAbortOf,
+  limited,
   model,
   sentByBulk,
   shared,
@@ -242,6 +243,35 @@ threads('a handler on a thread is fed', async () => {
   await reading;
   assert.equal(read, ['TO', 'BE', 'OR', 'NOT']);
   assert.is(await job.result(), 'TOBEORNOT');
+});
+
+threads('silence between chunks ends an attempt on a thread, with readers and without', async () => {
+  await using one = await rig(1);
+  for (const mode of ['wait', 'compute'])
+    for (const streaming of [undefined, true] as const) {
+      const job = await one.client.submit(limited, mode, { streaming });
+      assert.is((await failureOf(job.result())).name, 'SilenceExceeded');
+    }
+});
+
+threads('a handler on a thread is not silent while it waits for its feed or for a reader', async () => {
+  await using one = await rig(2);
+  const beyondSilence = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 500));
+  const fed = await one.client.submit(limited, 'feed', { streaming: true });
+  const stream = { whenUnread: 'wait', bufferBytes: 128 * 1024 } as const;
+  const unread = await one.client.submit(limited, 'bulk', { streaming: true, stream });
+  await fed.ready;
+  await beyondSilence();
+  let read = 0;
+  for await (const chunk of unread) {
+    read += chunk === 'bulk' ? 0 : 1;
+    if (read === 100) await unread.endFeed();
+  }
+  assert.is(await unread.result(), 'done');
+  await fed.feed('late');
+  await beyondSilence();
+  await fed.endFeed();
+  assert.is(await fed.result(), 'done');
 });
 
 threads(

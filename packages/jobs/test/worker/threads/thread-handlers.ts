@@ -135,6 +135,15 @@ export const crashing = defineJob('threads.crashing', {
   collect: false,
   retry,
 });
+export const limited = defineJob('threads.limited', {
+  input: aString,
+  output: anything,
+  chunk: aString,
+  feed: aString,
+  collect: false,
+  retry: once,
+  limits: { silenceMs: 200 },
+});
 export const sentByBulk = defineJob('threads.sent', { input: anything, output: aNumber, retry });
 
 /** Chunks that the last bulk has given. */
@@ -158,6 +167,14 @@ export const streaming = [
   handle(sentByBulk, () => sent, { sharesThread: true }),
   handle(echo, async function* (_, { feed }) {
     for await (const item of feed) yield item.toUpperCase();
+  }),
+  handle(limited, async function* (mode, { feed, signal }) {
+    yield mode;
+    if (mode === 'wait') await untilAborted(signal);
+    if (mode === 'compute') forever();
+    if (mode === 'bulk') for (let i = 0; i < 100; i += 1) yield 'x'.repeat(10_000);
+    for await (const item of feed) yield item;
+    return 'done';
   }),
   handle(crashing, async function* (to, { attempt }) {
     for (let i = 0; i < to; i += 1) {
