@@ -45,6 +45,11 @@ journals('a server whose settings lose commits is refused', async () => {
   assert.is(await refusalOf(server.url, 'troupe'), 'ERR_POSTGRES_UNSAFE');
 });
 
+journals('a server whose commits would wait for a standby that is not there is told as such', async () => {
+  await using server = await PostgresServer.start({ synchronous_standby_names: 'ANY 1 (*)' });
+  assert.is(await refusalOf(server.url, 'troupe'), 'ERR_POSTGRES_UNREACHABLE');
+});
+
 journals('tables of a newer version are refused', async () => {
   const { url } = await starting;
   const sql = postgres(url, { max: 1, onnotice: () => undefined });

@@ -10,8 +10,9 @@ import {
 import type { Sql } from 'postgres';
 import type { TakenRows } from '../outbox/taken-rows.js';
 import { PostgresLogShortError, PostgresUnreachableError } from '../postgres-error.js';
-import { durabilityOf } from '../schema/durability.js';
+import { durabilityAtStart, durabilityOf } from '../schema/durability.js';
 import { addPartition, migrate, PARTITION_POSITIONS } from '../schema/migrations.js';
+import type { SpillTable } from '../spill/spill-table.js';
 import { KeptConnection } from './kept-connection.js';
 import { type LeaderName, type LeaseView, renewLease, takeOver } from './lease.js';
 import { leaseConnection } from './lease-actor.js';
@@ -33,6 +34,7 @@ export interface LogSettings {
   readonly standby: boolean;
   readonly onStandby: (leader: StandbyLeader) => void;
   readonly rows: TakenRows;
+  readonly spill: SpillTable;
   readonly host: Host;
 }
 
@@ -53,13 +55,16 @@ export async function openLog(
   const connection = new KeptConnection(database);
   const lease = leaseConnection(database);
   try {
-    const level = await reached(() => durabilityOf(connection.sql));
+    await reached(() => durabilityAtStart(connection.sql));
     await migrate(connection.sql, database.schema);
     await keepFormat(connection.sql, reader.format);
     const led = await lead(connection, lease, settings, reader);
+    // A standby may have waited for long, and the server may be another one.
+    const level = await durabilityOf(connection.sql);
     for (const ahead of [0, PARTITION_POSITIONS])
       await addPartition(connection.sql, database.schema, led.head.lsn + ahead);
-    const log = owner.spawn(PostgresLogActor, { args: { ...settings, ...led }, name: 'log' });
+    settings.spill.ledBy(led.leaseId);
+    const log = owner.spawn(PostgresLogActor, { args: { ...settings, ...led, level }, name: 'log' });
     return { log, hold: led.hold, level };
   } finally {
     await Promise.all([connection.end(), lease.end()]);

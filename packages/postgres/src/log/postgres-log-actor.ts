@@ -6,10 +6,11 @@ import {
   type ProtocolContext,
   type Ref,
 } from '@troupe/core';
-import { JournalDeposedError, type JournalWatcher } from '@troupe/jobs/journal';
+import { type DurabilityLevel, JournalDeposedError, type JournalWatcher } from '@troupe/jobs/journal';
 import type { Sql } from 'postgres';
 import type { TakenRows } from '../outbox/taken-rows.js';
-import { PostgresLogShortError } from '../postgres-error.js';
+import { PostgresLogShortError, PostgresUnsafeError } from '../postgres-error.js';
+import { assertDurable } from '../schema/durability.js';
 import { addPartition, PARTITION_POSITIONS } from '../schema/migrations.js';
 import { SnapshotMaker } from '../snapshots/snapshot-maker.js';
 import { BatchQueue, type WaitingWrite, type WriteBatch } from './batch-queue.js';
@@ -23,6 +24,8 @@ export interface PostgresLogArgs {
   readonly leaseId: number;
   readonly leaseMs: number;
   readonly hold: LeaseHold;
+  /** Of the receipts. */
+  readonly level: DurabilityLevel;
   readonly snapshotBytes: number;
   readonly rows: TakenRows;
   readonly host: Host;
@@ -212,16 +215,26 @@ function reconnect(ctx: LogContext): void {
   void old.end({ timeout: 0 }).catch(() => undefined);
   const sql = connect(args.database);
   state.sql = sql;
-  takeOverAgain(sql, args.leaseId, state.queue.lsn).then(
+  const { leaseId, level } = args;
+  const reached = takeOverAgain(sql, leaseId, state.queue.lsn).then(async (head) => {
+    if (head !== undefined) await assertDurable(sql, level);
+    return head;
+  });
+  reached.then(
     (head) => {
       if (!state.ended) self.tell.reconnected(head);
     },
     (error: Error) => {
       if (state.ended) return;
-      if (error instanceof PostgresLogShortError) self.tell.lost(error);
+      if (isFinal(error)) self.tell.lost(error);
       else ctx.after(RECONNECT_MS, self, { key: 'reconnect' }).reconnect();
     },
   );
+}
+
+/** Another try would find the same server. */
+function isFinal(error: Error): boolean {
+  return error instanceof PostgresLogShortError || error instanceof PostgresUnsafeError;
 }
 
 /** The batch that was at the server is in the log, or it is sent again. */
