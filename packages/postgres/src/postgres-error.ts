@@ -65,4 +65,10 @@ export class OutboxKeyError extends PostgresLogError {
   }
 }
 
-keepClassNames({ OutboxKeyError, PostgresLogShortError, PostgresSchemaError, PostgresUnreachableError, PostgresUnsafeError });
+keepClassNames({
+  OutboxKeyError,
+  PostgresLogShortError,
+  PostgresSchemaError,
+  PostgresUnreachableError,
+  PostgresUnsafeError,
+});

@@ -75,7 +75,7 @@ function readJournalOptions(options: PostgresJournalOptions): LogSettings {
     standby: options.standby ?? false,
     onStandby: options.onStandby ?? (() => undefined),
     rows: new TakenRows(),
-    spill: new SpillTable({ url, schema }),
+    spill: new SpillTable({ url, schema }, host),
     host,
   };
 }

@@ -20,6 +20,7 @@ async function place(): Promise<JournalPlace> {
   return {
     open: () => postgresJournal({ url: proxy.url, schema }),
     loseNextAnswer: () => proxy.loseNextAnswer(),
+    loseNextRequest: () => proxy.loseNextRequest(),
     fences: true,
     [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
   };

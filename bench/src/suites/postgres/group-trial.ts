@@ -21,7 +21,10 @@ export async function groupTrial(leaders: 1 | 2, jobs: number, outstanding: numb
   const [left = 0, right = left] = ports;
   const words = [String(left), String(right), String(outstanding)];
   const worker = await untilStarted(fork(workerProgram, words, { execArgv: [] }));
-  const client = await connectGroups({ leaders: { left: { port: left }, right: { port: right } }, withinMs: 60_000 });
+  const client = await connectGroups({
+    leaders: { left: { port: left }, right: { port: right } },
+    withinMs: 60_000,
+  });
   const payloads = new PayloadSource(100);
   return {
     run: () =>

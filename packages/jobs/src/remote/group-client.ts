@@ -109,10 +109,7 @@ export class GroupClient implements AsyncDisposable {
   }
 
   /** Jobs of all leaders in that state, the oldest first. Pages: by {@link clientOf}. */
-  list(
-    state: JobView['state'],
-    options: Omit<ListOptions, 'after'> = {},
-  ): Promise<readonly GroupJobView[]> {
+  list(state: JobView['state'], options: Omit<ListOptions, 'after'> = {}): Promise<readonly GroupJobView[]> {
     return this.gather((client) => client.list(state, options), options.max);
   }
 

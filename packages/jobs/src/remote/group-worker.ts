@@ -1,9 +1,15 @@
 import { checkOptions } from '../option-check.js';
 import type { HandledJob } from '../worker/handler.js';
 import { type LeaderMap, LeaderRoutes, leaderMap, mustHaveLeader } from './leader-map.js';
-import { type RemoteWorker, type StartWorkerOptions, startWorker, WORKER_START_CHECKS } from './start-worker.js';
+import {
+  type RemoteWorker,
+  type StartWorkerOptions,
+  startWorker,
+  WORKER_START_CHECKS,
+} from './start-worker.js';
 
-export interface StartGroupWorkerOptions extends Omit<StartWorkerOptions, 'address' | 'handlers' | 'threads'> {
+export interface StartGroupWorkerOptions
+  extends Omit<StartWorkerOptions, 'address' | 'handlers' | 'threads'> {
   /** The addresses of each leader, by its groups; `*` for all other groups. */
   readonly leaders: LeaderMap;
   /** Each is offered to the leader of its group. */

@@ -32,17 +32,18 @@ export class LeaderRoutes<Connection> {
   /** If one cannot be opened, the others are closed. `isOfLeader`: of a group, whether that leader has it. */
   static async open<Connection>(
     leaders: LeaderMap,
-    connect: (
-      address: DialOptions['address'],
-      isOfLeader: (group: string) => boolean,
-    ) => Promise<Connection>,
+    connect: (address: DialOptions['address'], isOfLeader: (group: string) => boolean) => Promise<Connection>,
     close: (connection: Connection) => void | Promise<void>,
   ): Promise<LeaderRoutes<Connection>> {
     const leaderOf = (group: string): string => placeOf(leaders[group] ?? leaders[ALL_OTHERS]);
     const opening = new Map<string, Promise<Connection>>();
     for (const address of Object.values(leaders)) {
       const place = placeOf(address);
-      if (!opening.has(place)) opening.set(place, connect(address, (group) => leaderOf(group) === place));
+      if (!opening.has(place))
+        opening.set(
+          place,
+          connect(address, (group) => leaderOf(group) === place),
+        );
     }
     const outcomes = await Promise.allSettled(opening.values());
     for (const outcome of outcomes) {

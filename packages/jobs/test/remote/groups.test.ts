@@ -74,7 +74,9 @@ groups('leaders of which one cannot be reached are none', async () => {
   await using folder = await tempFolder();
   await using leader = await startLeader({ dir: folder.path, onFatal: fail });
   const leaders = { mail: leader.address, billing: { path: `${folder.path}/none.sock` } };
-  const refused = await connectGroups({ leaders, withinMs: 200 }).catch((error: { code: string }) => error.code);
+  const refused = await connectGroups({ leaders, withinMs: 200 }).catch(
+    (error: { code: string }) => error.code,
+  );
   assert.is(refused, 'ERR_LEADER_UNREACHABLE');
 });
 

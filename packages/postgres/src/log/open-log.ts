@@ -117,7 +117,8 @@ async function lead(
       ? await follower.untilFree()
       : { head: taken, tail: { lsn: after, batch: undefined } };
   const { leaseId } = request;
-  await renewing(lease, leaseId, leaseMs, () => readEntries(connection.sql, head.lsn, reader, tail));
+  const renew = (): Promise<boolean> => renewLease(lease.sql, leaseId, leaseMs);
+  await renewing(renew, leaseMs / 4, host, () => readEntries(connection.sql, head.lsn, reader, tail));
   if (tail.lsn < head.lsn) throw new PostgresLogShortError(tail.lsn, head.lsn);
   // Counted from before the request: the leader never believes in a lease that has ended.
   const requestedAt = host.now();
@@ -127,20 +128,19 @@ async function lead(
 }
 
 /** A long log is read for longer than a lease lasts. */
-async function renewing<T>(
-  lease: KeptConnection,
-  leaseId: number,
-  leaseMs: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  // The renewal behind the reading tells whether the lease is still its own.
-  const timer = setInterval(
-    () => void renewLease(lease.sql, leaseId, leaseMs).catch(() => undefined),
-    leaseMs / 4,
-  );
+async function renewing<T>(renew: () => Promise<unknown>, everyMs: number, host: Host, work: () => Promise<T>): Promise<T> {
+  const schedule = (): Timer =>
+    host.setTimer(everyMs, () => {
+      timer = schedule();
+      // The renewal behind the reading tells whether the lease is still its own.
+      void renew().catch(() => undefined);
+    });
+  let timer = schedule();
   try {
     return await work();
   } finally {
-    clearInterval(timer);
+    timer.cancel();
   }
 }
+
+type Timer = ReturnType<Host['setTimer']>;

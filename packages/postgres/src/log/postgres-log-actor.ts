@@ -41,6 +41,8 @@ export interface PostgresLogProtocol {
   /** The connection of the appends is new, with a new epoch; undefined: another leader has taken over. */
   reconnected(head: LogHead | undefined): void;
   reconnect(): void;
+  /** The connection ended, perhaps while nothing was at the server: the next server may be another one. */
+  closed(): void;
   /** A batch has been at the server for as long as a lease lasts. */
   overdue(batch: WriteBatch): void;
   /** Nothing more can be appended by this leader. */
@@ -70,11 +72,12 @@ class PostgresLogState {
   /** The first position without a partition. */
   partitionsEnd: number;
   failedSnapshots = 0;
+  onClosed: () => void = () => undefined;
   ended = false;
 
   constructor(args: PostgresLogArgs) {
     this.args = args;
-    this.sql = connect(args.database);
+    this.sql = this.connect();
     this.epoch = args.head.epoch;
     this.queue = new BatchQueue(args.head.lsn, args.rows);
     this.snapshots = new SnapshotMaker(args.database);
@@ -84,6 +87,16 @@ class PostgresLogState {
 
   get hold(): LeaseHold {
     return this.args.hold;
+  }
+
+  /** The client library would connect again by itself, to any server. */
+  connect(): Sql {
+    const sql = connect(this.args.database, {
+      onClosed: () => {
+        if (this.sql === sql && !this.ended) this.onClosed();
+      },
+    });
+    return sql;
   }
 }
 
@@ -111,6 +124,9 @@ export const PostgresLogActor: Actor<PostgresLogProtocol, PostgresLogArgs> =
       },
       broken: (ctx, error) => brokenOff(ctx, error.message),
       reconnect,
+      closed(ctx) {
+        if (!ctx.state.reconnecting) brokenOff(ctx, 'closed');
+      },
       reconnected(ctx, head) {
         if (head === undefined) return lose(ctx, new JournalDeposedError('another leader has taken the log'));
         resume(ctx, head);
@@ -147,6 +163,7 @@ export const PostgresLogActor: Actor<PostgresLogProtocol, PostgresLogArgs> =
       },
     },
     started(ctx) {
+      ctx.state.onClosed = () => ctx.self.tell.closed();
       const { database, leaseId, leaseMs, hold, host } = ctx.state.args;
       const args = { database, leaseId, leaseMs, hold, host, log: ctx.self };
       ctx.state.lease = ctx.spawn(LeaseActor, { args, name: 'lease' });
@@ -213,7 +230,7 @@ function reconnect(ctx: LogContext): void {
   const { sql: old, args } = state;
   state.reconnecting = true;
   void old.end({ timeout: 0 }).catch(() => undefined);
-  const sql = connect(args.database);
+  const sql = state.connect();
   state.sql = sql;
   const { leaseId, level } = args;
   const reached = takeOverAgain(sql, leaseId, state.queue.lsn).then(async (head) => {

@@ -165,7 +165,8 @@ export class OutboxRelay implements AsyncDisposable {
     if (known !== undefined) return known;
     if (this.definitions.size >= DEFINITIONS_MAX) this.definitions.clear();
     // That of a detached submit is whole; other languages name the fields that they need.
-    const job = policy?.exec === exec ? { exec, policy, ...ANY_VALUES } : defineJob(exec, { ...policy, ...ANY_VALUES });
+    const job =
+      policy?.exec === exec ? { exec, policy, ...ANY_VALUES } : defineJob(exec, { ...policy, ...ANY_VALUES });
     this.definitions.set(name, job);
     return job;
   }

@@ -4,8 +4,11 @@ import { PostgresSchemaError } from '../postgres-error.js';
 /** Any number that no other program takes: one migration at a time. */
 const MIGRATION_LOCK = 7_419_001;
 
-/** Positions in one partition of `batch`. A partition that no snapshot needs is dropped whole. */
-export const PARTITION_POSITIONS = 1_000_000;
+/**
+ * Positions in one partition of `batch`. A partition that no snapshot needs is dropped whole, so about two of
+ * them stay: of 32 KiB a position at most.
+ */
+export const PARTITION_POSITIONS = 50_000;
 
 /**
  * Plain SQL of PostgreSQL 13 and later. A step is never changed once it was released; a new one is added.

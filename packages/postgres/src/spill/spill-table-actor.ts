@@ -1,4 +1,4 @@
-import { type Actor, defineActor } from '@troupe/core';
+import { type Actor, defineActor, type Host } from '@troupe/core';
 import { JournalDeposedError, type SpillRead, type SpillWrite } from '@troupe/jobs/journal';
 import type { Sql } from 'postgres';
 import { KeptConnection } from '../log/kept-connection.js';
@@ -8,6 +8,7 @@ import { isTransient } from '../log/transient-error.js';
 interface SpillTableArgs {
   readonly database: DatabaseOptions;
   readonly leaseId: number;
+  readonly host: Pick<Host, 'setTimer'>;
 }
 
 interface SpillTableProtocol {
@@ -62,9 +63,8 @@ export const SpillTableActor: Actor<SpillTableProtocol, SpillTableArgs> =
         );
       },
       remove({ state }, files) {
-        state.connections.quick.sql`delete from spill where file = any (${arrayLiteral(files)}::bigint[])`.catch(
-          ignoreError,
-        );
+        state.connections.quick
+          .sql`delete from spill where file = any (${arrayLiteral(files)}::bigint[])`.catch(ignoreError);
       },
     },
     async stopped({ state }) {
@@ -84,7 +84,7 @@ async function persistently<T>(state: SpillTableState, run: () => Promise<T>): P
     } catch (error) {
       if (state.isEnded || !isTransient(error)) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await new Promise<void>((resolve) => state.args.host.setTimer(RETRY_MS, resolve));
   }
 }
 

@@ -1,4 +1,5 @@
-import { type JournalOwner, type OpenSpill, type Spill } from '@troupe/jobs/journal';
+import type { Host } from '@troupe/core';
+import type { JournalOwner, OpenSpill, Spill } from '@troupe/jobs/journal';
 import { KeptConnection } from '../log/kept-connection.js';
 import { arrayLiteral, type DatabaseOptions } from '../log/log-database.js';
 import { SpillTableActor } from './spill-table-actor.js';
@@ -9,11 +10,13 @@ import { SpillTableActor } from './spill-table-actor.js';
  */
 export class SpillTable {
   private readonly database: DatabaseOptions;
+  private readonly host: Host;
   /** Of the lease under which the journal was opened last. */
   private leaseId = 0;
 
-  constructor(database: DatabaseOptions) {
+  constructor(database: DatabaseOptions, host: Host) {
     this.database = database;
+    this.host = host;
   }
 
   ledBy(leaseId: number): void {
@@ -28,8 +31,8 @@ export class SpillTable {
   };
 
   private spawn(owner: JournalOwner): Spill {
-    const { database, leaseId } = this;
-    const ref = owner.spawn(SpillTableActor, { args: { database, leaseId }, name: 'spill' });
+    const { database, leaseId, host } = this;
+    const ref = owner.spawn(SpillTableActor, { args: { database, leaseId, host }, name: 'spill' });
     return {
       write: (write) => ref.tell.write(write),
       read: (read) => ref.tell.read(read),

@@ -169,7 +169,8 @@ export class SimulatedDatabase {
       scope.commit();
       return [];
     }
-    if (text.includes('current_setting')) return [{ fsync: 'on', full_page_writes: 'on', standbys: '', connected: 0 }];
+    if (text.includes('current_setting'))
+      return [{ fsync: 'on', full_page_writes: 'on', standbys: '', connected: 0 }];
     if (text.includes('select version')) return [{ version: 5 }];
     if (text.includes('select content')) return [{ content: null }];
     if (text.includes('select epoch, lsn from head')) return [{ ...this.head }];

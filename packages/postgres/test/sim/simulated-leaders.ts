@@ -108,7 +108,7 @@ export class SimulatedLeaders {
       standby: true,
       onStandby: () => undefined,
       rows: new TakenRows(),
-      spill: new SpillTable(database),
+      spill: new SpillTable(database, this.host),
       host: this.host,
     };
     const reader = {

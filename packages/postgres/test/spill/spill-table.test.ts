@@ -1,5 +1,5 @@
 // timeout: 120s, needs: postgresql
-import { createSystem } from '@troupe/core';
+import { createSystem, nodeHost } from '@troupe/core';
 import { connectClient, defineJob, handle, startLeader, startWorker } from '@troupe/jobs';
 import type { JournalOwner, Spill, SpillWrite } from '@troupe/jobs/journal';
 import { postgresJournal } from '@troupe/postgres';
@@ -61,7 +61,7 @@ async function openSpill(
   named: readonly number[] = [],
 ): Promise<Map<number, string>> {
   await using system = createSystem({ name: 'spill' });
-  const table = new SpillTable({ url, schema: 'troupe' });
+  const table = new SpillTable({ url, schema: 'troupe' }, nodeHost);
   table.ledBy(leaseId);
   const files = new Map<number, string>();
   const spill = await new Promise<Spill>((resolve, reject) => {
@@ -74,7 +74,12 @@ async function openSpill(
   });
   const write = (at: Partial<SpillWrite>): Promise<Error | null> =>
     new Promise((resolve) => {
-      const to = { tell: { spillWritten: ({ error }: { error: Error | null }) => resolve(error), spillLoaded: () => undefined } };
+      const to = {
+        tell: {
+          spillWritten: ({ error }: { error: Error | null }) => resolve(error),
+          spillLoaded: () => undefined,
+        },
+      };
       spill.write({ file: 1, position: 0, bytes: Buffer.from('abc'), isDurable: false, ...at, to });
     });
   await use(write, spill);

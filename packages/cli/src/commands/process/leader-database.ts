@@ -46,7 +46,11 @@ export function postgresOf(
 export function spillOf({ postgres, spillDir }: DatabaseFlags): Pick<LeaderServerOptions, 'spill'> {
   if (spillDir === undefined) return {};
   if (postgres === undefined)
-    throw new CliError('ERR_CLI_USAGE', ExitCode.usage, '--spill-dir: only with --postgres; --dir has its files');
+    throw new CliError(
+      'ERR_CLI_USAGE',
+      ExitCode.usage,
+      '--spill-dir: only with --postgres; --dir has its files',
+    );
   return { spill: fileSpill(nodeStorage(spillDir)) };
 }
 
