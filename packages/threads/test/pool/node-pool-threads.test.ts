@@ -162,6 +162,18 @@ threads(
   },
 );
 
+threads('ends that a thread has reported count, also if it ends right after them', async () => {
+  await using rig = open();
+  await Promise.all(Array.from({ length: 50 }, () => rig.tasks.echo(0)));
+  const results = [rig.tasks.burn(50), rig.tasks.echo(1), rig.tasks.echo('two'), rig.tasks.exit(3)].map(codeOf);
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  // The pool sees the reports and the end of the thread at once.
+  const until = performance.now() + 400;
+  while (performance.now() < until);
+  const [, ...ends] = await Promise.all(results);
+  assert.equal(ends, [{ value: 1 }, { value: 'two' }, 'ERR_THREAD_ENDED']);
+});
+
 threads('items of an AsyncIterable arrive in order, and the thread is at most a window ahead', async () => {
   const rig = shared;
   const made = words(2);
@@ -210,6 +222,42 @@ threads('a task may submit tasks to its own pool, up to the last free thread', a
   const error = await rig.tasks.sumBelow(3).catch((reason: unknown) => reason as Error);
   const text = String((error as Error).message);
   assert.match(text, /sumBelow → sumBelow → sumBelow → sumBelow was refused/);
+});
+
+threads('the signal of a subtask reaches it, and its progress comes back', async () => {
+  await using rig = open({ maxThreads: 2, graceMs: 60_000 });
+  const state = words(1);
+  assert.is(await rig.tasks.cancelSubtask(state), 'ERR_TASK_CANCELLED');
+  assert.equal(await rig.tasks.progressOfSubtask(), [
+    { step: 1 },
+    'progressOfSubtask',
+    { step: 2 },
+    'progressOfSubtask',
+  ]);
+  assert.is(state[0], 2, 'the loop of the subtask has seen it');
+});
+
+threads('a subtask that cannot be passed on is a typed error, and holds no thread', async () => {
+  await using rig = open({ maxThreads: 2, graceMs: 60_000 });
+  const made = words(2);
+  const codes = ['ERR_NOT_CLONEABLE', 'ERR_NOT_CLONEABLE', 'ERR_TASK_CANCELLED'];
+  assert.equal(await rig.tasks.refusedSubtasks(made), codes);
+  assert.is(await rig.pool.shutdown(), 'drained');
+  assert.is(made[1], 1, 'the generator is closed');
+});
+
+threads('caller-runs imports the module here, and runs the task as a thread would', async () => {
+  await using rig = open({ maxThreads: 1, synchronous: true, fallback: 'caller-runs' });
+  const state = words(1);
+  const abort = new AbortController();
+  const busy = codeOf(rig.tasks.with({ signal: abort.signal }).untilAborted(state));
+  const { name, thread, threadId } = await rig.tasks.about();
+  assert.equal([name, thread, threadId], ['about', 'caller', 0]);
+  const items: number[] = [];
+  for await (const item of rig.tasks.count(3)) items.push(item);
+  assert.equal([items, rig.pool.counters.ranHere], [[1, 2, 3], 2]);
+  abort.abort();
+  assert.is(await busy, 'ERR_TASK_CANCELLED');
 });
 
 threads('thousands of tasks on several threads all end once, in any mix', async () => {

@@ -111,7 +111,7 @@ rings('a full ring takes a record again after a release; a writer that waits is 
 rings('records that fill the memory exactly to its end do not run over unread ones', () => {
   const memory = ringMemory(CAPACITY);
   const [writer, reader] = [new RingWriter(memory), new RingReader(memory)];
-  const length = CAPACITY / 8 - 8;
+  const length = CAPACITY / 8 - 4;
   for (let number = 0; number < 8; number += 1) assert.is(write(writer, number, length), true);
   writer.publish();
   assert.is(write(writer, 8, length), false);
