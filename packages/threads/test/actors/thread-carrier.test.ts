@@ -21,11 +21,7 @@ function pairOf(a: number, b: number): [PeerEnds, PeerEnds] {
 }
 
 /** One thread of a system in the thread of the test, with the calls that its actors would get. */
-function threadOf(
-  self: number,
-  control: SharedArrayBuffer,
-  ends: PeerEnds,
-): { carrier: ThreadCarrier; calls: string[] } {
+function threadOf(self: number, control: SharedArrayBuffer, ends: PeerEnds) {
   const calls: string[] = [];
   const receiver = {
     told: (...[, , , , , payload]: Parameters<ThreadReceiver['told']>) => calls.push(`told ${payload}`),
@@ -39,22 +35,23 @@ function threadOf(
     isRef: () => false,
   } as unknown as ThreadReceiver;
   const spec = { self, names: NAMES, control, peers: [ends], entry: undefined };
-  return { carrier: new ThreadCarrier(spec, receiver, () => undefined), calls };
+  const carrier = new ThreadCarrier(spec, receiver, () => undefined);
+  return { carrier, calls, [Symbol.asyncDispose]: async () => carrier.close() };
 }
 
 carriers(
   'a thread that has ended: its published records are read, then the unread ones are accounted for',
-  () => {
+  async () => {
     const control = ControlMemory.of(NAMES.length);
     const [ends, endsOfOther] = pairOf(1, 2);
-    const one = threadOf(1, control, ends);
-    const two = threadOf(2, control, endsOfOther);
+    await using one = threadOf(1, control, ends);
+    await using two = threadOf(2, control, endsOfOther);
     two.carrier.tell(1, AT, 0, 'published', undefined, undefined);
     two.carrier.signal(1, { kind: 'type' } as never); // publishes
     two.carrier.tell(1, AT, 0, 'not published', undefined, undefined);
     one.carrier.tell(2, AT, 0, 'lost', undefined, undefined);
     one.carrier.signal(2, { kind: 'type' } as never);
-    two.carrier.close();
+    await two.carrier.close();
 
     const [next, nextOfOther] = pairOf(1, 2);
     one.carrier.replaced(next, new Error('gone'));
@@ -63,7 +60,6 @@ carriers(
       ['told published', 'ended thread-2, unread lost', 'looked'],
       'its dead letters are noted before the next message, which may end this thread too',
     );
-    one.carrier.close();
     nextOfOther.port.close();
     nextOfOther.bell.close();
   },
@@ -71,17 +67,15 @@ carriers(
 
 carriers(
   'the name of a type is published at once: the message behind it may never let go of its thread',
-  () => {
+  async () => {
     const control = ControlMemory.of(NAMES.length);
     const [ends, endsOfOther] = pairOf(1, 2);
-    const one = threadOf(1, control, ends);
-    const two = threadOf(2, control, endsOfOther);
+    await using one = threadOf(1, control, ends);
+    await using two = threadOf(2, control, endsOfOther);
     two.carrier.tell(1, AT, 0, 'a message', undefined, undefined);
     assert.is(one.carrier.exchange(), false, 'published at the end of the run of the event loop');
     two.carrier.signal(1, { kind: 'type' } as never);
     assert.is(one.carrier.exchange(), true);
-    one.carrier.close();
-    two.carrier.close();
   },
 );
 
