@@ -162,20 +162,6 @@ threads(
   },
 );
 
-threads('ends that a thread has reported count, also if it ends right after them', async () => {
-  await using rig = open();
-  await Promise.all(Array.from({ length: 50 }, () => rig.tasks.echo(0)));
-  const results = [rig.tasks.burn(50), rig.tasks.echo(1), rig.tasks.echo('two'), rig.tasks.exit(3)].map(
-    codeOf,
-  );
-  await new Promise((resolve) => setTimeout(resolve, 1));
-  // The pool sees the reports and the end of the thread at once.
-  const until = performance.now() + 400;
-  while (performance.now() < until);
-  const [, ...ends] = await Promise.all(results);
-  assert.equal(ends, [{ value: 1 }, { value: 'two' }, 'ERR_THREAD_ENDED']);
-});
-
 threads('items of an AsyncIterable arrive in order, and the thread is at most a window ahead', async () => {
   const rig = shared;
   const made = words(2);
