@@ -41,6 +41,8 @@ export interface LeaderContext {
   readonly stats: LeaderStats;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
+  /** The labels that jobs may require; undefined: any. */
+  readonly labels: readonly string[] | undefined;
   readonly clock: JobsClock;
   readonly effects: LeaderEffects;
   readonly observe: JobsObserver | undefined;

@@ -64,6 +64,7 @@ export interface LeaderSetup {
   readonly effects: LeaderEffects;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
+  readonly labels?: readonly string[] | undefined;
   /** It has files for chunks of streams. */
   readonly hasSpill: boolean;
   readonly observe?: JobsObserver | undefined;
@@ -90,6 +91,7 @@ export class Leader implements LeaderContext {
   readonly stats = new LeaderStats();
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
+  readonly labels: readonly string[] | undefined;
   readonly clock: JobsClock;
   readonly effects: LeaderEffects;
   readonly observe: JobsObserver | undefined;
@@ -133,6 +135,7 @@ export class Leader implements LeaderContext {
     this.log = setup.journal.condition;
     this.replayMs = setup.replayMs;
     this.limits = setup.limits;
+    this.labels = setup.labels;
     this.times = setup.times;
     this.clock = setup.clock;
     this.time = new LeaderTime(setup.clock, setup.ledger.now);
@@ -475,7 +478,7 @@ export class Leader implements LeaderContext {
     if (this.stopped || this.stopping) return;
     this.time.tick(this.times.tickMs);
     this.leaseWatch.check();
-    this.queues.tick(this.recordTime);
+    this.queues.tick(this.recordTime, (queue) => this.fleet.canServe(queue));
     this.expire();
     this.streams.tick();
     this.feeds.tick();

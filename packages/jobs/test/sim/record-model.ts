@@ -14,6 +14,7 @@ import type {
   ScheduleFireRecord,
   Submission,
 } from '#src/ledger/ledger-record.js';
+import { ActModel } from './act-model.js';
 import { OrderModel } from './order-model.js';
 import { withoutRequired } from './other-versions.js';
 import { ScheduleModel } from './schedule-model.js';
@@ -33,6 +34,9 @@ export interface JobModel {
   readonly payload: string;
   readonly at: number;
   readonly orderKey: string;
+  readonly tags: readonly string[];
+  /** Its input since a redrive has changed it, as the payload. */
+  edited: string | undefined;
   readonly isDelayed: boolean;
   /** When it may begin, in record time. */
   since: number;
@@ -79,6 +83,7 @@ export class RecordModel {
     (job) => ['queued', 'running'].includes(this.jobs.get(job)?.state ?? ''),
     (text) => this.problems.push(text),
   );
+  readonly acts: ActModel;
   private readonly rules: RecordRules;
   private readonly order: OrderModel;
   private readonly now: () => number;
@@ -96,6 +101,7 @@ export class RecordModel {
     this.rules = rules;
     this.now = now;
     this.order = new OrderModel(this.jobs, now, (text) => void this.problems.push(text));
+    this.acts = new ActModel(now, (text) => void this.problems.push(text));
   }
 
   /** Sees a record when a leader learns that it is durable, or when the next leader reads it. */
@@ -197,6 +203,7 @@ export class RecordModel {
   }
 
   private record(record: LedgerRecord): void {
+    this.acts.take(record);
     switch (record.type) {
       case 'policy':
         this.policies.set(record.no, record.policy);
@@ -259,7 +266,12 @@ export class RecordModel {
       case 'schedule_fire':
         return this.fired(record);
       case 'redrive_edited':
-        return this.redrivenOrPurged(this.jobs.get(record.job), 'redrive', record.at);
+        return this.redrivenOrPurged(
+          this.jobs.get(record.job),
+          'redrive',
+          record.at,
+          payloadText(record.payload),
+        );
       case 'worker_quiet':
       case 'audit':
       case 'genesis':
@@ -350,6 +362,8 @@ export class RecordModel {
       payload: payloadText(from.payload),
       at,
       orderKey: from.orderKey ?? '',
+      tags: from.tags ?? [],
+      edited: undefined,
       isDelayed: from.dueAt > 0,
       since: Math.max(at, from.dueAt),
       isRedriven: false,
@@ -427,7 +441,12 @@ export class RecordModel {
   }
 
   /** A dead letter whose retention was over by the time of the record is skipped. */
-  private redrivenOrPurged(job: JobModel | undefined, type: 'redrive' | 'purge', at: number): void {
+  private redrivenOrPurged(
+    job: JobModel | undefined,
+    type: 'redrive' | 'purge',
+    at: number,
+    edited?: string,
+  ): void {
     if (job?.state !== 'dead' || job.endedAt + job.policy.keep.deadMs <= at) return;
     if (type === 'redrive' && this.feeds.get(job.no)?.isDropped === true) return;
     if (type === 'purge') {
@@ -439,6 +458,7 @@ export class RecordModel {
     job.failures = 0;
     job.crashes = 0;
     job.redrives += 1;
+    job.edited = edited ?? job.edited;
     job.isRedriven = true;
     job.since = Math.max(job.since, at);
   }

@@ -109,6 +109,12 @@ export class Fleet {
     return { serveExec, sessions };
   }
 
+  /** Whether some worker could run the jobs of this queue, with credit or without. */
+  canServe(queue: ExecQueue): boolean {
+    for (const session of this.sessions.values()) if (session.couldTake(queue)) return true;
+    return false;
+  }
+
   /** The best of the next few workers that can take this job; one with a feature is begun at once. */
   leastLoaded(queue: ExecQueue, bytes: number): WorkerSession | undefined {
     const count = this.withCredit.length;

@@ -238,6 +238,11 @@ export class WorkerSession {
     return bytes <= this.grantedBytes - this.spentBytes || this.jobsInHand === 0;
   }
 
+  /** Whether it gets jobs of this queue when it has credit. */
+  couldTake(queue: ExecQueue): boolean {
+    return this.open && !this.draining && !this.isQuiet && this.serves(queue);
+  }
+
   private serves(queue: ExecQueue): boolean {
     let serves = this.servedQueues.get(queue);
     if (serves === undefined) {

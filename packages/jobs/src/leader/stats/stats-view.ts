@@ -40,7 +40,7 @@ export function execDepths(
     depths.set(exec, depth);
   }
   const all = [...depths].map(([exec, { queued, running, byPriority }]): ExecDepth => {
-    const queuedJobs = search.candidates({ exec, state: 'queued' }, 0, '');
+    const queuedJobs = search.candidates({ exec, state: 'queued' }, 0);
     const oldest = queued === 0 ? undefined : oldestDue(queuedJobs, exec, now);
     const oldestMs = oldest === undefined ? 0 : now - Math.max(oldest.at, oldest.dueAt);
     return { exec, queued, running, oldestMs, queuedByPriority: byPriority };

@@ -84,6 +84,16 @@ operator('a search finds the jobs that fit every field, live and after a restart
   for (const [filter, jobs] of ROWS) assert.equal(found(again, filter), jobs, JSON.stringify(filter));
 });
 
+operator('a search by a key has the jobs of every tenant with it', () => {
+  const harness = new LeaderHarness();
+  const ann = harness.keyedClient('ann');
+  const bob = harness.keyedClient('bob', { token: 't2' });
+  ann.submit('1', { key: 'k' });
+  bob.submit('2', { key: 'k' });
+  for (const filter of [{ key: 'k' }, { exec: 'one', key: 'k' }]) assert.equal(found(ann, filter), [1, 2]);
+  assert.equal(found(ann, { tenant: 'bob', key: 'k' }), [2]);
+});
+
 operator('tags are refused where they are too many or too long, and are gone with their job', () => {
   const harness = new LeaderHarness();
   const client = harness.client();
