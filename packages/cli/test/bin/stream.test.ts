@@ -2,7 +2,7 @@
 import { defineJob, handle, startWorker } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inProcess, lines, ownLeader, troupe } from './troupe.js';
+import { inProcess, lines, ownLeader, Running, troupe } from './troupe.js';
 
 const streams = suite('streams and feeds by the command');
 
@@ -78,6 +78,34 @@ streams('`feed` feeds a job by lines, by JSON and by bytes, and ends its feed', 
   const bad = await troupe(['feed', 'aaaaa-1', ...to], { stdin: 'x\n' });
   assert.not(bad.code === 0);
   assert.is(bad.err.trim().split('\n').length, 1);
+});
+
+streams('a chunk is printed as it comes, and a line is fed before the input ends', async () => {
+  await using s = await ownLeader();
+  await using _worker = await startWorker({
+    address: addressOf(s.at),
+    name: 'w',
+    handlers,
+    heartbeatThread: false,
+  });
+  const to = ['--leader', s.at];
+  await using streaming = new Running(['stream', 'text.upper', 'null', '--fed', ...to]);
+  const { id } = (await lastJob(to)) as { id: string };
+  await using feeding = new Running(['feed', id, ...to]);
+  for (const line of ['one', 'two']) {
+    feeding.child.stdin?.write(`${line}\n`);
+    await streaming.said(new RegExp(`"chunk":"${line.toUpperCase()}`));
+  }
+  const waited = await inProcess(['await', id, '--stream', '--result-within', '50', ...to]);
+  assert.equal([waited.code, waited.out], [75, 'ONE\n\nTWO\n\n']);
+  assert.match(waited.err, /no outcome within 50 ms; it goes on/);
+  feeding.child.stdin?.end();
+  assert.equal([await feeding.exited, await streaming.exited], [0, 0]);
+  const ran = await inProcess([
+    ...['run', 'text.upper', 'null', '--stream', '--fed', '--result-within', '50'],
+    ...to,
+  ]);
+  assert.is(ran.code, 75);
 });
 
 /** `host:port` of a leader on loopback. */

@@ -245,6 +245,7 @@ export class SimulatedCluster {
       simulation: this.simulation,
       records: this.records,
       job: this.jobs.main.slow,
+      deadMax,
     });
     this.acts = new OperatorActs({
       simulation: this.simulation,
@@ -1018,6 +1019,8 @@ export class SimulatedCluster {
     };
     for (const problem of this.readings.check()) simulation.problem(problem);
     for (const problem of this.fedJobs.check()) simulation.problem(problem);
+    // It may have had no room for them until now.
+    await simulation.run(simulation.now + HEAL_MS, () => this.isUpToDate(this.leaders.current));
     const leader = this.leaders.current;
     for (const problem of leader === undefined ? [] : this.scheduled.check(leader))
       simulation.problem(problem);
@@ -1045,6 +1048,10 @@ export class SimulatedCluster {
     this.acts.checkSearches(operator.client, operator.machine, leader);
     await simulation.run(simulation.now + HEAL_MS, () => this.acts.isSettled);
     if (!this.acts.isSettled) simulation.problem('a search was never answered');
+  }
+
+  private isUpToDate(leader: LeaderProbe | undefined): boolean {
+    return leader !== undefined && isIdle(leader) && this.scheduled.overdue(leader).next().done === true;
   }
 
   /** Without faults, and with nothing else to do, a job of each client has its outcome within a second. */

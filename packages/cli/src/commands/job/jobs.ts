@@ -33,8 +33,9 @@ export function addJobCommands(program: Command, context: CommandContext): void 
     .option('--stream', 'print the chunks as they come instead of the output')
     .action((id: string, flags: Flags & { resultWithin?: number; stream?: boolean }) =>
       withWaitingClient(context, flags, async (client, deadline) => {
-        if (flags.stream === true) return printStream(context, flags, client.open(ANY_STREAM, id));
-        const output = await client.open(ANY_JOB, id).result(deadline.left(flags.resultWithin));
+        const limit = deadline.left(flags.resultWithin);
+        if (flags.stream === true) return printStream(context, flags, client.open(ANY_STREAM, id), limit);
+        const output = await client.open(ANY_JOB, id).result(limit);
         printResult(context, flags, { id, output }, [JSON.stringify(output)]);
       }),
     );

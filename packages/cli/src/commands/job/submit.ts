@@ -117,11 +117,11 @@ async function streamOne(
   flags: Flags,
 ): Promise<void> {
   const streamed = { ...flags, stream: true };
-  await withSubmitted(context, exec, argument, streamed, async (handle, _deadline, client) => {
+  await withSubmitted(context, exec, argument, streamed, async (handle, deadline, client) => {
     const notice = noWorkerNotice(context, exec, client, handle);
     if (flags.json !== true) context.terminal.err(`troupe: job ${handle.id}`);
     try {
-      await printStream(context, flags, handle);
+      await printStream(context, flags, handle, deadline.left(flags.resultWithin));
     } finally {
       clearTimeout(notice);
     }
