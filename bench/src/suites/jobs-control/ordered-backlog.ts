@@ -2,7 +2,12 @@ import { type Client, defineJob, handle } from '@troupe/jobs';
 import { anyValue, digest } from '../jobs/job-definitions.js';
 import { type Payload, type Result, resultOf } from '../jobs/payload.js';
 import { PayloadSource } from '../jobs/payload-source.js';
-import { cpuMicros, type EmbeddedSetup, openEmbedded, PAYLOAD_BYTES } from '../jobs-embedded/embedded-setup.js';
+import {
+  cpuMicros,
+  type EmbeddedSetup,
+  openEmbedded,
+  PAYLOAD_BYTES,
+} from '../jobs-embedded/embedded-setup.js';
 
 /** With 100 keys each, these are 10,000 order keys. */
 const TENANTS = 100;

@@ -117,7 +117,16 @@ function startPages(port: number, pages: number): Promise<ChildProcess> {
 }
 
 async function openTroupe(topology: Topology): Promise<JobSystem> {
-  const { outstanding, workers = 1, clients = 1, slots, codec = 'binary', traced, pages = 0, order } = topology;
+  const {
+    outstanding,
+    workers = 1,
+    clients = 1,
+    slots,
+    codec = 'binary',
+    traced,
+    pages = 0,
+    order,
+  } = topology;
   const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
   const program = new URL('./leader-and-worker-process.js', import.meta.url);
   const leader = fork(program, ['leader', dir, codec, traced ?? ''], { execArgv: [] });

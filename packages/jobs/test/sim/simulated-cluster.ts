@@ -922,7 +922,10 @@ export class SimulatedCluster {
       return;
     }
     this.history.redriveCalled(some);
-    await client.redrive(ids);
+    await client.redrive(ids).catch((error: unknown) => {
+      // Another operator was first, or their retention is over.
+      if (codeOf(error) !== 'ERR_JOB_NOT_DEAD') throw error;
+    });
   }
 
   private async follow(op: SubmitOp, handle: { result(): Promise<unknown> }): Promise<void> {

@@ -42,7 +42,6 @@ export class JobSearch {
         for (const { job } of leases) pages.add(pageNo(job.no));
     return [...pages].sort((a, b) => a - b);
   }
-
 }
 
 /** A job that fits every field. */

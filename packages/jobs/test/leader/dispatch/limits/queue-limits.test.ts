@@ -170,8 +170,8 @@ limits('a job that no worker can run does not lift the others of its priority', 
   harness.worker({ name: 'busy', slots: 1 });
   harness.advance(200);
   client.submit('low', { ref: 3 });
-  client.submit('high 1', { ref: 4 });
-  assert.equal(payloads(harness.worker({ name: 'free', slots: 2 })), ['high 1', 'low']);
+  for (const text of ['high 1', 'high 2']) client.submit(text, { ref: 4 });
+  assert.equal(payloads(harness.worker({ name: 'free', slots: 3 })), ['high 1', 'high 2', 'low']);
 });
 
 limits('a label that the leader does not know is refused, and nothing is accepted', () => {
