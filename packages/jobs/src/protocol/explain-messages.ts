@@ -38,8 +38,8 @@ export type WaitReason =
       readonly level: number;
     }
   /**
-   * No worker is connected that serves it: `workers` are there in all, `serveExec` have its exec. `quiet` would
-   * take it if no operator kept them from getting jobs.
+   * No worker is connected that serves it: `workers` are there in all, `serveExec` have its exec. `quiet`
+   * would take it if no operator kept them from getting jobs.
    */
   | {
       readonly kind: 'no-worker';

@@ -1,4 +1,4 @@
-/** Why jobs may not require these labels; undefined: they may. `known`: all that there are; undefined: any. */
+/** Why jobs may not require these labels; undefined: they may. `known`: all labels; undefined: any. */
 export function labelProblem(
   known: readonly string[] | undefined,
   requires: readonly string[] | undefined,

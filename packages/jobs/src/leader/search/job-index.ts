@@ -13,7 +13,10 @@ export interface IndexedFields {
   readonly tag?: string | undefined;
 }
 
-/** Where jobs are, by exec, tenant, idempotency key, order key and tag. Derived from the ledger: a restart makes it again. */
+/**
+ * Where jobs are, by exec, tenant, idempotency key, order key and tag. Derived from the ledger: a restart
+ * makes it again.
+ */
 export class JobIndex {
   private readonly ledger: Pick<LeaderLedger, 'jobs' | 'tags'>;
   private readonly execs = new PageIndex();
