@@ -84,7 +84,7 @@ export class OperatorActs {
       await client.workers.resume(worker, { withinMs: HEAL_MS });
   }
 
-  /** Once nothing changes any more: each search has all jobs that fit, by their records. */
+  /** Each search has all jobs that fit before it and after it. */
   checkSearches(client: Client, machine: SimulatedMachine, leader: LeaderProbe): void {
     const execs = new Set([...this.setup.records.jobs.values()].map(({ policy }) => policy.exec));
     const tenants = new Set([...this.setup.records.jobs.values()].map(({ client: of }) => tenantOf(of)));
@@ -98,15 +98,25 @@ export class OperatorActs {
     ];
     void this.call(machine, async () => {
       for (const filter of filters) {
+        const before = this.jobsOf(filter, leader);
         const found = new Set((await this.search(client, filter)).map(({ job }) => job));
-        for (const model of this.setup.records.jobs.values()) {
-          const job = leader.ledger.jobs.get(model.no);
-          const isThere = job !== undefined && !leader.ledger.isExpired(job, leader.recordTime);
-          if (isThere && !found.has(model.no) && fits(filter, model) && isInState(filter, model))
-            this.setup.simulation.problem(`a search by ${JSON.stringify(filter)} lacks job ${model.no}`);
-        }
+        const after = this.jobsOf(filter, leader);
+        for (const no of before)
+          if (after.has(no) && !found.has(no))
+            this.setup.simulation.problem(`a search by ${JSON.stringify(filter)} lacks job ${no}`);
       }
     });
+  }
+
+  /** The jobs of the leader that fit, by their records. */
+  private jobsOf(filter: JobFilter, { ledger, recordTime }: LeaderProbe): Set<number> {
+    const numbers = new Set<number>();
+    for (const model of this.setup.records.jobs.values()) {
+      const job = ledger.jobs.get(model.no);
+      const isThere = job !== undefined && !ledger.isExpired(job, recordTime);
+      if (isThere && fits(filter, model) && isInState(filter, model)) numbers.add(model.no);
+    }
+    return numbers;
   }
 
   /** All pages. A job that is found has the fields that never change. */
