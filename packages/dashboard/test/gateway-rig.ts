@@ -55,7 +55,7 @@ export class GatewayRig implements AsyncDisposable {
         handle(Shout, (input) => input.toUpperCase()),
         handle(Echo, (input) => input),
         handle(Fail, () => {
-          throw new NonRetryableError('it never works');
+          throw new NonRetryableError('it never works', { cause: new Error('no paper') });
         }),
         handle(Endless, (_input, { signal }) => aborted(signal)),
         handle(Chat, async function* (_input, { feed }) {
