@@ -46,8 +46,12 @@ export function JobView({ id }: { readonly id: string }) {
             {time(job.submittedAt)} by {job.client}
             {isOpen || job.state === 'dead' ? `, ${bytes(job.payloadBytes)}` : ''}
           </dd>
-          <dt>Due</dt>
-          <dd>{time(job.dueAt)}</dd>
+          {job.dueAt === 0 ? null : (
+            <>
+              <dt>Due</dt>
+              <dd>{time(job.dueAt)}</dd>
+            </>
+          )}
           {job.key === undefined ? null : (
             <>
               <dt>Key</dt>
@@ -70,8 +74,6 @@ export function JobView({ id }: { readonly id: string }) {
           <dd>
             {job.attempt}, {job.failures} failed, {job.crashes} lost with a worker
           </dd>
-          <dt>Worker</dt>
-          <dd>{job.worker || '–'}</dd>
           <dt>Ended</dt>
           <dd>
             {time(job.endedAt)} {job.reason}

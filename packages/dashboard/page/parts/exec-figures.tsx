@@ -1,5 +1,5 @@
 import type { ExecDepth } from '../api.js';
-import { count, span } from './format.js';
+import { count, span, waiting } from './format.js';
 import { Table } from './table.js';
 
 export interface ExecRow extends ExecDepth {
@@ -36,7 +36,7 @@ export function ExecFigures({ execs }: { readonly execs: readonly ExecRow[] }) {
           <td>{count(one.queued)}</td>
           <td>{byPriority(one)}</td>
           <td>{count(one.running)}</td>
-          <td>{span(one.oldestMs)}</td>
+          <td>{waiting(one.oldestMs)}</td>
           <td>{one.acceptedPerSecond.toFixed(1)}</td>
           <td>{one.donePerSecond.toFixed(1)}</td>
           <td>{one.failedPerSecond.toFixed(1)}</td>

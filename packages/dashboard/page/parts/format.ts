@@ -34,3 +34,8 @@ export function span(ms: number): string {
 export function milliseconds(ms: number): string {
   return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 }
+
+/** How long the oldest of many waits; none does at 0. */
+export function waiting(ms: number): string {
+  return ms === 0 ? '–' : span(ms);
+}

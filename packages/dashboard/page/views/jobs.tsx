@@ -121,22 +121,25 @@ function SearchForm({ filters, again }: FormProps) {
           ))}
         </select>
       </label>
-      {FIELDS.map(([name, label, hint]) => (
-        <label key={name}>
-          {label}
-          <input name={name} defaultValue={filters[name] ?? ''} placeholder={hint} />
-        </label>
-      ))}
-      {TIMES.map(([name, label]) => (
-        <label key={name}>
-          {label}
-          <input name={name} type="datetime-local" defaultValue={localTime(filters[name])} />
-        </label>
-      ))}
+      <Field name="exec" label="Job" hint="mail.send" filters={filters} />
       <label>
         Id
         <input name="id" placeholder="42xlt-ak8" />
       </label>
+      <details open={isWide() || isMore(filters)}>
+        <summary>More filters</summary>
+        <div class="filters">
+          {FIELDS.slice(1).map(([name, label, hint]) => (
+            <Field key={name} name={name} label={label} hint={hint} filters={filters} />
+          ))}
+          {TIMES.map(([name, label]) => (
+            <label key={name}>
+              {label}
+              <input name={name} type="datetime-local" defaultValue={localTime(filters[name])} />
+            </label>
+          ))}
+        </div>
+      </details>
       <span class="actions">
         <button type="submit" class="main">
           Search
@@ -150,6 +153,32 @@ function SearchForm({ filters, again }: FormProps) {
       </span>
     </form>
   );
+}
+
+interface FieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly filters: Readonly<Record<string, string>>;
+}
+
+function Field({ name, label, hint, filters }: FieldProps) {
+  return (
+    <label>
+      {label}
+      <input name={name} defaultValue={filters[name] ?? ''} placeholder={hint} />
+    </label>
+  );
+}
+
+/** On a telephone the jobs stand below the filters. */
+function isWide(): boolean {
+  return innerWidth > 800;
+}
+
+/** A filter is set that is not always shown. */
+function isMore(filters: Readonly<Record<string, string>>): boolean {
+  return Object.keys(filters).some((name) => name !== 'state' && name !== 'exec');
 }
 
 function Empty({ isFiltered }: { readonly isFiltered: boolean }) {

@@ -1,7 +1,7 @@
 import type { Overview } from '../api.js';
 import type { Live, Sample } from '../live.js';
 import { ExecFigures, type ExecRow } from '../parts/exec-figures.js';
-import { count, span } from '../parts/format.js';
+import { count, waiting } from '../parts/format.js';
 import { type LeaderProblem, problemsOf } from '../parts/problem-list.js';
 import { Sparkline } from '../parts/sparkline.js';
 import { useLook } from '../parts/use-look.js';
@@ -18,7 +18,7 @@ export function OverviewView({ overview, samples }: Live) {
       <h1>Overview</h1>
       <Problems problems={problemsOf(overview, samples)} />
       <div class="cards">
-        <Card name="Accepted per second" value={accepted.at(-1) ?? 0} course={accepted} />
+        <Card name="Accepted/s" value={accepted.at(-1) ?? 0} course={accepted} />
         <Card name="Queued" value={counts.queued} course={samples.map((one) => one.overview.counts.queued)} />
         <Card
           name="Running"
@@ -28,7 +28,7 @@ export function OverviewView({ overview, samples }: Live) {
         <Card
           name="Oldest waits"
           value={oldest(overview)}
-          show={span}
+          show={waiting}
           course={samples.map((one) => oldest(one.overview))}
         />
         <Card name="Done, kept" value={counts.done} course={samples.map((one) => one.overview.counts.done)} />
