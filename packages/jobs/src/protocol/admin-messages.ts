@@ -226,7 +226,8 @@ export type LeaderTable =
   | 'policies'
   | 'results'
   | 'resultBytes'
-  | 'spillBytes';
+  | 'spillBytes'
+  | 'schedules';
 
 export interface TableUse {
   /** How much of it is used. */
@@ -240,7 +241,7 @@ export interface QuotaUse extends TableUse {
   /** The identity. */
   readonly identity: string;
   /** The table. */
-  readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes' | 'spillBytes'>;
+  readonly table: Exclude<LeaderTable, 'policies' | 'results' | 'resultBytes' | 'spillBytes' | 'schedules'>;
 }
 
 /** A limit that is reached, or another reason why submits are refused. */

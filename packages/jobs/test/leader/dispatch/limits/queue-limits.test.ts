@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JobPolicy } from '#src/job/job-policy.js';
+import type { AdminAnswer } from '#src/protocol/admin-messages.js';
 import { policyOf } from '../../../ledger/random-records.js';
 import { type FakeClient, type FakeWorker, LeaderHarness, nth } from '../../leader-harness.js';
 
@@ -118,6 +119,16 @@ limits('a bad limit or name is refused with its reason, and no record is written
     );
   }
   assert.is(harness.log.entries.length, before);
+});
+
+limits('limits and modes are set for a bounded number of queues', () => {
+  const client = new LeaderHarness().client();
+  const limit = (no: number): AdminAnswer | undefined =>
+    client.call({ kind: 'queue-limits', queue: `g/x${no}`, limits: { runningMax: 1 } });
+  for (let no = 1; no <= 1_024; no += 1) assert.is(limit(no)?.kind, 'queue');
+  const refused = limit(1_025);
+  assert.is(refused?.kind === 'refused' && refused.code, 'ERR_QUEUES_FULL');
+  assert.is(limit(1)?.kind, 'queue', 'one of them can still be changed');
 });
 
 limits('an identity needs the right to change a queue, and one for all of them', () => {
