@@ -1,5 +1,5 @@
 import type { JobDefinition, JobHandle } from '@troupe/jobs';
-import { JobCancelledError, JobFailedError } from '@troupe/jobs';
+import { JobCancelledError, JobFailedError, JobWaitError } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
 import { withWaitingClient } from '../../command-client.js';
@@ -58,13 +58,28 @@ function formOf({ jsonLines, bytes }: FeedFlags): FeedForm {
 
 /**
  * Prints the chunks of a job as they come: texts as they are, other values as lines of JSON. A new attempt
- * and a gap are messages for people. Fails as the job does.
+ * and a gap are messages for people. Fails as the job does, and with JobWaitError when the time is over.
  */
 export async function printStream(
   context: CommandContext,
   flags: JsonFlag,
   job: JobHandle<JobDefinition>,
-  signal?: AbortSignal,
+  { withinMs }: { readonly withinMs?: number },
+): Promise<void> {
+  if (withinMs === undefined) return printItems(context, flags, job, undefined);
+  const signal = AbortSignal.timeout(withinMs);
+  try {
+    await printItems(context, flags, job, signal);
+  } catch (error) {
+    throw error === signal.reason ? new JobWaitError(job.id, withinMs) : error;
+  }
+}
+
+async function printItems(
+  context: CommandContext,
+  flags: JsonFlag,
+  job: JobHandle<JobDefinition>,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const { terminal } = context;
   let isInLine = false;
