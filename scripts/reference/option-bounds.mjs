@@ -89,6 +89,11 @@ function ruleText(index, file, rule, name, scope = {}) {
       const text = element === undefined ? '' : ruleText(index, file, element, name, scope);
       return text === '' ? '' : `each: ${text}`;
     }
+    case 'atMost': {
+      const [list] = rule.arguments;
+      const text = list === undefined ? '' : ruleText(index, file, list, name, scope);
+      return typeof given[1] === 'number' ? [`at most ${given[1]}`, text].filter(Boolean).join('; ') : text;
+    }
     default:
       return madeRule(index, file, rule, name, given);
   }

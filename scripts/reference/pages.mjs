@@ -379,6 +379,7 @@ export const pages = [
       { kind: 'members', type: 'JobExplanation' },
       { kind: 'members', type: 'SubmitReceipt' },
       { kind: 'members', type: 'JobProgress' },
+      { kind: 'members', type: 'EndedAttempt' },
       { kind: 'members', type: 'JobView' },
       { kind: 'members', type: 'Schedules' },
       { kind: 'members', type: 'ScheduleView' },

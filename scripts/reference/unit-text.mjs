@@ -31,7 +31,8 @@ const scales = {
 /** @param {unknown} value @param {Unit} unit @returns {string} */
 export function valueText(value, unit) {
   if (typeof value === 'string') return `\`'${value}'\``;
-  if (Array.isArray(value)) return value.map((one) => valueText(one, unit)).join(', ');
+  if (Array.isArray(value))
+    return value.length === 0 ? 'none' : value.map((one) => valueText(one, unit)).join(', ');
   if (typeof value !== 'number') return `\`${String(value)}\``;
   if (value === Number.POSITIVE_INFINITY) return 'no limit';
   if (unit === undefined || value === 0) return value.toLocaleString('en-US', { maximumFractionDigits: 6 });

@@ -209,8 +209,7 @@ otherRuntimes('a resume of a parent also resumes the descendants that wait for i
   const top = world.system.spawn(Top);
   const middle = await world.ask(top).middle();
   const leaf = await world.ask(middle).leaf();
-  leaf.tell.crash();
-  await world.settle();
+  await world.tell(leaf).crash();
   const replies = [top.ask.ping(), middle.ask.ping(), leaf.ask.get()];
   assert.equal(await world.settle(Promise.all(replies)), ['pong', 'pong', 0]);
 });

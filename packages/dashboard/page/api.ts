@@ -78,6 +78,13 @@ export function useCsrf(token: string): void {
   csrf = token;
 }
 
+let signedOut: () => void = () => undefined;
+
+/** Called when the session of this page is over: a gateway that was started again knows none. */
+export function onSignedOut(callback: () => void): void {
+  signedOut = callback;
+}
+
 export async function call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
   const answer = await fetch(path, {
     method,
@@ -86,8 +93,14 @@ export async function call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, b
   });
   const value = answer.status === 204 ? undefined : ((await answer.json()) as unknown);
   if (answer.ok || isJobEnd(answer.status, value)) return value as T;
+  if (answer.status === 401) signedOut();
   const { title = '', detail = answer.statusText } = (value ?? {}) as { title?: string; detail?: string };
   throw new ApiError(answer.status, title, detail);
+}
+
+/** Another try may have another answer: the request itself was not refused. */
+export function isPassing(error: Error): boolean {
+  return !(error instanceof ApiError) || error.status >= 500 || error.status === 429;
 }
 
 /** The end of a job without an output is an answer too. */

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { call, useCsrf } from './api.js';
+import { ApiError, call, onSignedOut, useCsrf } from './api.js';
 import { type Live, useLive } from './live.js';
 import { type Route, useRoute } from './route.js';
 import { ActorsView } from './views/actors.js';
@@ -27,6 +27,8 @@ const PAGES = [
   ['audit', 'Audit'],
 ] as const;
 
+const RETRY_MS = 1_000;
+
 type SignIn = 'unknown' | 'needed' | 'done';
 
 function Page() {
@@ -34,15 +36,22 @@ function Page() {
   const route = useRoute();
   const live = useLive(signIn === 'done');
   useEffect(() => {
-    call<{ csrf?: string }>('GET', '/api/session').then(
-      ({ csrf = '' }) => {
-        useCsrf(csrf);
-        setSignIn('done');
-      },
-      () => setSignIn('needed'),
-    );
+    onSignedOut(() => setSignIn('needed'));
+    const ask = (): void => {
+      call<{ csrf?: string }>('GET', '/api/session').then(
+        ({ csrf = '' }) => {
+          useCsrf(csrf);
+          setSignIn('done');
+        },
+        (error: Error) => {
+          // No answer is no refusal.
+          if (!(error instanceof ApiError && error.status === 401)) setTimeout(ask, RETRY_MS);
+        },
+      );
+    };
+    ask();
   }, []);
-  if (signIn === 'unknown') return null;
+  if (signIn === 'unknown') return <p class="empty">Connecting …</p>;
   if (signIn === 'needed') return <SignInView onSignedIn={() => setSignIn('done')} />;
   const [current = ''] = route.path;
   return (
@@ -69,7 +78,7 @@ function Page() {
 
 function View({ route, live }: { readonly route: Route; readonly live: Live }) {
   const [page, id] = route.path;
-  if (page === 'jobs') return id === undefined ? <JobsView {...route} /> : <JobView id={id} />;
+  if (page === 'jobs') return id === undefined ? <JobsView {...route} /> : <JobView key={id} id={id} />;
   if (page === 'queues') return <QueuesView />;
   if (page === 'dead-letters') return <DeadLettersView />;
   if (page === 'audit') return <AuditView />;

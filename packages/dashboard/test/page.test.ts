@@ -1,11 +1,11 @@
-// timeout: 240s, needs: chromium
+// timeout: 400s, needs: chromium
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openBrowser, openPage } from './browser.js';
+import { goTo, openBrowser, openPage } from './browser.js';
 import { GatewayRig } from './gateway-rig.js';
 
 const pages = suite('page of the dashboard');
@@ -57,16 +57,15 @@ pages('chunks of a job are shown as they come, and hostile text is text', async 
   const hostile = await rig.submit('sample.echo', '<img src=x onerror="document.title=1">');
   const browser = await openBrowser();
   try {
-    const { page, problems } = await openPage(browser, `${rig.url}/#/jobs/${id}`.replace('/#', '#'));
-    await page.getByRole('heading', { name: 'Stream' }).waitFor();
-    await page.getByText('5', { exact: false }).first().waitFor();
-    await page.goto(`${rig.url}/#/jobs/${hostile}`);
+    const { page, problems } = await openPage(browser, `${rig.url}/#/jobs/${id}`);
+    const stream = page.getByRole('log', { name: 'Stream' });
+    await stream.getByText('5').waitFor();
+    assert.is(await stream.textContent(), '1\n2\n3\n4\n5\n');
+    await goTo(page, `jobs/${hostile}`, 'sample.echo');
     await page.getByText('onerror').waitFor();
     assert.is(await page.title(), 'Troupe');
-    assert.equal(
-      problems.filter((problem) => !problem.startsWith('request to')),
-      [],
-    );
+    assert.is(await stream.count(), 0, 'chunks of the job before are gone');
+    assert.equal(problems, []);
   } finally {
     await browser.close();
   }
@@ -79,7 +78,7 @@ pages('input, progress and log of a job are shown; a job is fed; actors have the
   const browser = await openBrowser();
   try {
     const { page, problems } = await openPage(browser, rig.url);
-    await page.goto(`${rig.url}/#/jobs/${slow}`);
+    await goTo(page, `jobs/${slow}`, 'sample.slow');
     await page.getByText('40 % page 12').waitFor();
     await page.getByText('read page 12').waitFor();
     await page.locator('.tree').getByText('"ann"').waitFor();
@@ -88,22 +87,19 @@ pages('input, progress and log of a job are shown; a job is fed; actors have the
       page.getByRole('link', { name: 'file' }).click(),
     ]);
     assert.match(file.suggestedFilename(), /-input\.json$/);
-    await page.goto(`${rig.url}/#/jobs/${chat}`);
+    await goTo(page, `jobs/${chat}`, 'sample.chat');
     await page.getByLabel('Item').fill('hello there');
     await page.getByRole('button', { name: 'Feed', exact: true }).click();
     await page.getByText('heard "hello there"').waitFor();
     await page.getByRole('button', { name: 'End the feed' }).click();
     await page.locator('h1').getByText('done').waitFor();
-    await page.goto(`${rig.url}/#/actors`);
+    await goTo(page, 'actors', 'Actors');
     await page.getByRole('cell', { name: 'leader', exact: true }).waitFor();
     await page
       .getByText(/→ \/leader\.requestActors/)
       .first()
       .waitFor();
-    assert.equal(
-      problems.filter((problem) => !problem.startsWith('request to')),
-      [],
-    );
+    assert.equal(problems, []);
   } finally {
     await browser.close();
   }
@@ -129,7 +125,7 @@ pages(
       assert.match(page.url(), /key=first/);
       assert.is(await page.locator('tbody tr').count(), 1);
       await page.getByRole('link', { name: tagged }).click();
-      await page.getByText(/It is due in 60 min/).waitFor();
+      await page.getByText(/It is due in \d+ min/).waitFor();
       await page.getByRole('link', { name: 'Queues' }).click();
       const row = page.getByRole('row', { name: /idle\/idle\.job/ });
       await row.getByRole('button', { name: 'Pause' }).click();
@@ -156,6 +152,53 @@ pages(
     }
   },
 );
+
+pages('an address that changes before the effects of the first paint is shown', async () => {
+  await using rig = await GatewayRig.start();
+  const slow = await rig.submit('sample.slow', 1);
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, rig.url, { isSlow: true });
+    await goTo(page, `jobs/${slow}`, 'sample.slow');
+    await page.getByText('40 % page 12').waitFor();
+  } finally {
+    await browser.close();
+  }
+});
+
+pages('an answer that comes after the address has changed is not shown', async () => {
+  await using rig = await GatewayRig.start();
+  const [late, other] = [
+    await rig.submit('later.job', 'late', '?runAfter=1h'),
+    await rig.submit('later.job', 'other', '?runAfter=1h'),
+  ];
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, rig.url);
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const isAsked = new Promise<void>((resolve) => {
+      void page.route(`**/api/jobs/${late}/input`, async (route) => {
+        resolve();
+        await released;
+        await route.continue();
+      });
+    });
+    await goTo(page, `jobs/${late}`, 'later.job');
+    await isAsked;
+    await goTo(page, `jobs/${other}`, 'later.job');
+    await page.getByText('"other"').waitFor();
+    const answered = page.waitForResponse(`**/api/jobs/${late}/input`);
+    release();
+    await (await answered).finished();
+    await page.getByText('"other"').waitFor();
+    assert.is(await page.getByText('"late"').count(), 0);
+  } finally {
+    await browser.close();
+  }
+});
 
 pages('a page asks for a token where tokens are needed', async () => {
   await using rig = await GatewayRig.start({
@@ -185,6 +228,18 @@ pages('every page fits a telephone, in light and dark', async () => {
   await rig.get(`/api/jobs/${dead}/result?within=10s`);
   await rig.post('/api/schedules/nightly', { exec: 'sample.echo', cron: '0 3 * * *', zone: 'Europe/Berlin' });
   await rig.get(`/api/jobs/${id}/result?within=10s`);
+  const headings = [
+    ['', 'Overview'],
+    ['jobs', 'Jobs'],
+    [`jobs/${id}`, 'sample.count'],
+    ['queues', 'Queues'],
+    ['dead-letters', 'Dead letters'],
+    ['schedules', 'Schedules'],
+    ['workers', 'Workers'],
+    ['actors', 'Actors'],
+    ['storage', 'Storage'],
+    ['audit', 'Audit'],
+  ] as const;
   const browser = await openBrowser();
   try {
     if (pictures !== undefined) await mkdir(pictures, { recursive: true });
@@ -194,21 +249,10 @@ pages('every page fits a telephone, in light and dark', async () => {
         ['phone', 390],
       ] as const) {
         const { page } = await openPage(browser, rig.url, { colorScheme, viewport: { width, height: 800 } });
-        for (const path of [
-          '',
-          'jobs',
-          `jobs/${id}`,
-          'queues',
-          'dead-letters',
-          'schedules',
-          'workers',
-          'actors',
-          'storage',
-          'audit',
-        ]) {
-          await page.goto(`${rig.url}/#/${path}`);
-          await page.locator('h1').waitFor();
+        for (const [path, heading] of headings) {
+          await goTo(page, path, heading);
           await page.getByText('live', { exact: true }).waitFor();
+          await page.waitForFunction(() => document.querySelector('.empty, main table, main dl') !== null);
           assert.equal(await accessibilityFaults(page), [], `${path} in ${colorScheme}`);
           const isWide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
           assert.not(isWide, `${path} at ${width} has a scroll bar`);

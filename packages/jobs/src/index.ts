@@ -116,6 +116,8 @@ export type { LedgerLine } from './ledger/lines/line-field.js';
 export type { ScheduleOverlap, ScheduleRule } from './ledger/schedules/schedule-rule.js';
 export type { ActorsView, LeaderActors } from './protocol/actors-view.js';
 export type {
+  AttemptEnding,
+  EndedAttempt,
   FeedView,
   JobProgress,
   JobView,

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { generateReference } from '../../reference/generate-reference.mjs';
+import { valueText } from '../../reference/unit-text.mjs';
 import { Tree } from '../../tidy/tree.mjs';
 
 const reference = suite('reference');
@@ -64,6 +65,11 @@ reference(
     assert.equal(findings, []);
   },
 );
+
+reference('a default that is an empty list reads none', () => {
+  assert.is(valueText([], undefined), 'none');
+  assert.is(valueText([5, 10], 'ms'), '5 ms, 10 ms');
+});
 
 reference(
   'an event is listed with its fields, a member with its signature; private members are left out',

@@ -2,7 +2,7 @@
 import { defineJob, handle, startWorker } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inProcess, lines, ownLeader, troupe } from './troupe.js';
+import { inProcess, lines, ownLeader, Running, troupe } from './troupe.js';
 
 const streams = suite('streams and feeds by the command');
 
@@ -80,28 +80,23 @@ streams('`feed` feeds a job by lines, by JSON and by bytes, and ends its feed', 
   assert.is(bad.err.trim().split('\n').length, 1);
 });
 
-streams(
-  'a job of `submit --stream` is read later; a wait that runs out is exit 75, with the chunks so far',
-  async () => {
-    await using s = await ownLeader();
-    const to = ['--leader', s.at];
-    const submit = ['submit', 'text.upper', 'null', '--stream', '--fed', ...to];
-    const id = (await inProcess(submit)).out.trim();
-    const over = await troupe(['await', id, '--stream', '--result-within', '300ms', ...to]);
-    assert.equal([over.code, over.out], [75, '']);
-    assert.match(over.err, `troupe: job ${id}: no outcome within 300 ms; it goes on`);
-    const stream = ['stream', 'text.upper', 'null', '--timeout', '1500ms', ...to];
-    assert.is((await troupe(stream)).code, 75);
-    await using _worker = await startWorker({
-      address: addressOf(s.at),
-      name: 'w',
-      handlers,
-      heartbeatThread: false,
-    });
-    assert.is((await troupe(['feed', id, ...to], { stdin: 'one\n' })).code, 0);
-    assert.equal(await troupe(['await', id, '--stream', ...to]), { code: 0, out: 'ONE\n', err: '' });
-  },
-);
+streams('a job of `submit --stream` is fed and read later', async () => {
+  await using s = await ownLeader();
+  const to = ['--leader', s.at];
+  const submit = ['submit', 'text.upper', 'null', '--stream', '--fed', ...to];
+  const id = (await inProcess(submit)).out.trim();
+  const over = await troupe(['await', id, '--stream', '--result-within', '300ms', ...to]);
+  assert.equal([over.code, over.out], [75, '']);
+  assert.match(over.err, `troupe: job ${id}: no outcome within 300 ms; it goes on`);
+  await using _worker = await startWorker({
+    address: addressOf(s.at),
+    name: 'w',
+    handlers,
+    heartbeatThread: false,
+  });
+  assert.is((await troupe(['feed', id, ...to], { stdin: 'one\n' })).code, 0);
+  assert.equal(await troupe(['await', id, '--stream', ...to]), { code: 0, out: 'ONE\n', err: '' });
+});
 
 streams('a job without a stream is neither read nor fed: one line with what to do, exit 64', async () => {
   await using s = await ownLeader();
@@ -119,6 +114,34 @@ streams('a job without a stream is neither read nor fed: one line with what to d
     );
   }
   assert.is((await inProcess(['submit', 'text.words', '1', '--fed', ...to])).code, 64);
+});
+
+streams('a chunk is printed as it comes, and a line is fed before the input ends', async () => {
+  await using s = await ownLeader();
+  await using _worker = await startWorker({
+    address: addressOf(s.at),
+    name: 'w',
+    handlers,
+    heartbeatThread: false,
+  });
+  const to = ['--leader', s.at];
+  await using streaming = new Running(['stream', 'text.upper', 'null', '--fed', ...to]);
+  const { id } = (await lastJob(to)) as { id: string };
+  await using feeding = new Running(['feed', id, ...to]);
+  for (const line of ['one', 'two']) {
+    feeding.child.stdin?.write(`${line}\n`);
+    await streaming.said(new RegExp(`"chunk":"${line.toUpperCase()}`));
+  }
+  const waited = await inProcess(['await', id, '--stream', '--result-within', '50', ...to]);
+  assert.equal([waited.code, waited.out], [75, 'ONE\n\nTWO\n\n']);
+  assert.match(waited.err, /no outcome within 50 ms; it goes on/);
+  feeding.child.stdin?.end();
+  assert.equal([await feeding.exited, await streaming.exited], [0, 0]);
+  const ran = await inProcess([
+    ...['run', 'text.upper', 'null', '--stream', '--fed', '--result-within', '50'],
+    ...to,
+  ]);
+  assert.is(ran.code, 75);
 });
 
 /** `host:port` of a leader on loopback. */

@@ -74,8 +74,7 @@ timers('a restart and a stop end the timers of the incarnation', async () => {
     ref.tell.every(5);
     ref.tell.keyed(5);
   }
-  ref.tell.fail();
-  await test.settle();
+  await test.tell(ref).fail();
   assert.is(test.system.stats().timers, 0);
   ref.tell.every(5);
   ref.tell.idleAfter(5);

@@ -199,8 +199,7 @@ cell('`lookup`, `event` and `phase` of a context are those of the system and the
   assert.is(await test.ask(machine).phase(), 'shut');
   machine.tell.open();
   assert.is(await test.ask(machine).phase(), 'ajar');
-  machine.tell.wait();
-  await test.settle();
+  await test.tell(machine).wait();
   assert.equal(await test.ask(caller).go(), [1, undefined]);
 });
 

@@ -260,8 +260,7 @@ pressure('an ask ends the mute that its target has from the asker', async () => 
   });
   const talker = test.system.spawn(Talker);
   await test.tell(asker).go(talker);
-  talker.tell.burst();
-  await test.settle();
+  await test.tell(talker).burst();
   assert.is.not(cellOf(talker).status & MUTED, 0);
   held.resolve();
   await test.settle();
@@ -325,8 +324,7 @@ pressure(
     });
     const pool = test.system.spawnPool(Worker, { size: 1, routing: { pull: {} } });
     await test.tell(asker).go(pool);
-    pool.tell.work(10);
-    await test.settle();
+    await test.tell(pool).work(10);
     assert.is.not(cellOf(pool.routees[0] as ActorRef<typeof Worker>).status & MUTED, 0);
     held.resolve();
     await test.settle();
@@ -362,8 +360,7 @@ pressure(
     });
     const receiver = test.system.spawn(Receiver);
     await test.tell(receiver).wait();
-    sender.tell.go();
-    await test.settle();
+    await test.tell(sender).go();
     assert.is(test.system.inspect({ under: sender }).status[0], 'suspended');
     held.resolve();
     await test.settle();
@@ -414,9 +411,11 @@ pressure('a send of an actor to itself that would wait for ever is refused with 
     mailbox: { capacity: 1 },
   });
   const self = test.system.spawn(Full, { name: 'self' });
-  const asked = self.ask.go().catch((error: Error) => error.message);
-  await test.settle();
-  assert.match(String(await asked), /send refused, it would wait for itself: \/self → \/self/);
+  const refused = await test
+    .ask(self)
+    .go()
+    .catch((error: Error) => error.message);
+  assert.match(String(refused), /send refused, it would wait for itself: \/self → \/self/);
 });
 
 pressure('an actor that sends to itself is not muted', async () => {

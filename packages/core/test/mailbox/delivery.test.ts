@@ -38,9 +38,11 @@ async function flood(overflow: OverflowPolicy, n: number) {
   const full = ref.offer.put(100);
   token.resume();
   await test.settle();
-  const seen = ref.ask.seen();
-  await test.settle();
-  return { seen: await seen, letters: letters.map((l) => `${l.reason} ${String(l.payload)}`), full };
+  return {
+    seen: await test.ask(ref).seen(),
+    letters: letters.map((l) => `${l.reason} ${String(l.payload)}`),
+    full,
+  };
 }
 
 delivery('`reject` refuses new messages when the mailbox is full, also while suspended', async () => {

@@ -48,8 +48,7 @@ deathWatch('a watcher is notified exactly once how the actor ended, also when it
   for (const how of ['stop', 'drain', 'kill'] as const) {
     const target = test.system.spawn(Target, { name: how });
     await test.tell(watcher).watch(target);
-    watcher.tell.watch(target);
-    await test.settle();
+    await test.tell(watcher).watch(target);
     await test.settle(test.system[how](target));
   }
   assert.equal(await notices(test, watcher), ['/stop stopped', '/drain drained', '/kill killed']);
@@ -88,10 +87,8 @@ deathWatch('a watcher that watches again before its notification is notified onc
   const once = twice.ask.notices();
   twice.tell.watch(target);
   await test.settle();
-  const again = twice.ask.notices();
-  await test.settle();
   assert.is(await once, 1);
-  assert.is(await again, 2, 'a new watch gets a new notification');
+  assert.is(await test.ask(twice).notices(), 2, 'a new watch gets a new notification');
 });
 
 deathWatch('a watch outlives restarts of the watched actor without notifications', async () => {
@@ -112,8 +109,7 @@ deathWatch('neither an unwatched actor nor a restart of the watcher leads to a n
   for (const ref of [first, second]) {
     await test.tell(watcher).watch(ref as AnyRef);
   }
-  watcher.tell.unwatch(first as AnyRef);
-  await test.settle();
+  await test.tell(watcher).unwatch(first as AnyRef);
   await test.tell(watcher).fail();
   for (const ref of [first, second]) void test.system.stop(ref as AnyRef);
   assert.equal(await notices(test, watcher), []);

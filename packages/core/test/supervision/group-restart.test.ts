@@ -55,10 +55,9 @@ async function build(...args: Parameters<typeof machine>) {
   const world = createTestSystem();
   bRestarting = undefined;
   const parent = world.system.spawn(machine(...args), { name: 'm' });
-  const built = parent.ask.build();
-  await world.settle();
+  const refs = await world.ask(parent).build();
   lines.length = 0;
-  return { world, parent, refs: await built };
+  return { world, parent, refs };
 }
 
 group('one-for-all stops siblings in reverse start order, then restarts them in start order', async () => {
@@ -119,8 +118,7 @@ for (const last of ['b', 'd'] as const)
     dRestarting = deferred();
     await world.tell(refs.b).crash();
     const [d, e] = await world.ask(parent).enlarge();
-    d.tell.crash();
-    await world.settle();
+    await world.tell(d).crash();
     assert.equal(lines, ['-c', '-b', '+d', '+e', '-e', '-d']);
     await world.tell(refs.a).crash();
     const restarting = { b: bRestarting, d: dRestarting };

@@ -43,10 +43,9 @@ const Parent = defineActor('parent', {
 async function open(restart: 'permanent' | 'transient' | 'temporary') {
   const world = createTestSystem();
   const parent = world.system.spawn(Parent, { name: 'parent' });
-  const spawned = parent.ask.spawnChild(restart);
-  await world.settle();
+  const child = await world.ask(parent).spawnChild(restart);
   journal.length = 0;
-  return { world, parent, child: await spawned };
+  return { world, parent, child };
 }
 
 permanent(
@@ -131,8 +130,7 @@ permanent('the watcher of a permanent child is not notified when the child is st
   const { world, parent, child } = await open('permanent');
   await using _ = world;
   await world.tell(world.system.spawn(Watcher)).watch(child);
-  child.tell.leave();
-  await world.settle();
+  await world.tell(child).leave();
   assert.equal(seen, []);
   await world.tell(parent).stopChild();
   assert.equal(seen, ['stopped']);

@@ -124,8 +124,7 @@ running('refs stay valid when a supervisor is restarted with its subtree', async
   b.tell.add(1);
   await world.settle();
   await world.tell(a).crash();
-  a.tell.crash();
-  await world.settle();
+  await world.tell(a).crash();
   assert.ok(world.host.logged.some(({ message }) => message.includes('/app/sub.supervise failed')));
   const replies = [a.ask.get(), b.ask.get()];
   const pong = others.ask.ping();

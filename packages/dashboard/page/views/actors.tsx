@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { call } from '../api.js';
+import { useRef } from 'preact/hooks';
 import { bytes, count } from '../parts/format.js';
+import { useLook } from '../parts/use-look.js';
 
 const LOOK_MS = 2_000;
 
@@ -33,43 +33,28 @@ interface Look {
 
 /** The live tree of the leader. */
 export function ActorsView() {
-  const [look, setLook] = useState<Look | undefined>(undefined);
-  const [problem, setProblem] = useState('');
-  const before = useRef<Look | undefined>(undefined);
-  useEffect(() => {
-    let latest: Look | undefined;
-    const see = (): void => {
-      call<Actors>('GET', '/api/actors').then(
-        (actors) => {
-          before.current = latest;
-          latest = { at: Date.now(), actors };
-          setLook(latest);
-          setProblem('');
-        },
-        (error: Error) => setProblem(error.message),
-      );
-    };
-    see();
-    const timer = setInterval(see, LOOK_MS);
-    return () => clearInterval(timer);
-  }, []);
-  if (look === undefined)
+  const { value: actors, problem } = useLook<Actors>('/api/actors', LOOK_MS);
+  const looks = useRef<readonly Look[]>([]);
+  // An answer is an object of its own: another one is another look.
+  if (actors !== undefined && looks.current.at(-1)?.actors !== actors)
+    looks.current = [...looks.current.slice(-1), { at: Date.now(), actors }];
+  if (actors === undefined)
     return (
       <>
         <h1>Actors</h1>
         <p class={problem === '' ? 'empty' : 'error'}>{problem || 'Looking …'}</p>
       </>
     );
-  const { root, stats, recent } = look.actors;
-  const rates = ratesOf(before.current, look);
+  const { root, stats, recent, log, lsn } = actors;
+  const rates = ratesOf(looks.current);
   return (
     <>
       <h1>Actors</h1>
       {problem === '' ? null : <p class="error">{problem}</p>}
       <p class="quiet">
         {count(stats.actors)} actors, {count(stats.ready)} ready; {count(stats.queued)} messages wait,{' '}
-        {count(stats.handled)} handled, {count(stats.deadLetters)} dead letters. Log:{' '}
-        {bytes(look.actors.log.bytes)}, record {count(look.actors.lsn)}.
+        {count(stats.handled)} handled, {count(stats.deadLetters)} dead letters. Log: {bytes(log.bytes)},
+        record {count(lsn)}.
       </p>
       <section class="scroll" tabIndex={0} aria-label="Actors">
         <table>
@@ -120,8 +105,8 @@ function rowsOf(actor: ActorRow, level: number, rates: ReadonlyMap<string, numbe
 }
 
 /** Messages per second of each actor since the look before. */
-function ratesOf(earlier: Look | undefined, look: Look): ReadonlyMap<string, number> {
-  if (earlier === undefined) return new Map();
+function ratesOf([earlier, look]: readonly Look[]): ReadonlyMap<string, number> {
+  if (earlier === undefined || look === undefined) return new Map();
   const seconds = Math.max(0.001, (look.at - earlier.at) / 1_000);
   const known = new Map(flat(earlier.actors.root).map(({ path, handled }) => [path, handled]));
   return new Map(

@@ -1,9 +1,11 @@
-import { useEffect, useState } from 'preact/hooks';
-import { ApiError, call, type JobState } from '../api.js';
+import type { JobState } from '../api.js';
 import { bytes } from '../parts/format.js';
 import { JsonTree } from '../parts/json-tree.js';
+import { useLook } from '../parts/use-look.js';
 
 const OUTPUT_CHARS_MAX = 200_000;
+/** The job has ended meanwhile, and its input is not kept. */
+const GONE = 410;
 
 interface InputAnswer {
   readonly bytes: number;
@@ -15,16 +17,13 @@ interface InputAnswer {
 
 /** The input of a job, while its leader keeps it. */
 export function Input({ id, state }: { readonly id: string; readonly state: JobState }) {
-  const [input, setInput] = useState<InputAnswer | undefined>(undefined);
-  const [problem, setProblem] = useState('');
-  const isKept = state !== 'done' && state !== 'cancelled';
-  useEffect(() => {
-    if (!isKept) return;
-    call<InputAnswer>('GET', `/api/jobs/${id}/input`).then(setInput, (error: Error) =>
-      setProblem(error instanceof ApiError && error.status === 410 ? '' : error.message),
-    );
-  }, [id, isKept]);
-  if (problem !== '') return <p class="error">{problem}</p>;
+  if (state === 'done' || state === 'cancelled') return null;
+  return <KeptInput id={id} />;
+}
+
+function KeptInput({ id }: { readonly id: string }) {
+  const { value: input, problem, status } = useLook<InputAnswer>(`/api/jobs/${id}/input`);
+  if (problem !== '') return status === GONE ? null : <p class="error">{problem}</p>;
   if (input === undefined) return null;
   return (
     <>
@@ -41,28 +40,20 @@ export function Input({ id, state }: { readonly id: string; readonly state: JobS
 
 /** The output of a job that is done. */
 export function Output({ id }: { readonly id: string }) {
-  const [output, setOutput] = useState<{ readonly value: unknown; readonly chars: number } | undefined>(
-    undefined,
-  );
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    call<{ output: unknown }>('GET', `/api/jobs/${id}/result`).then(
-      ({ output: value }) => setOutput({ value, chars: (JSON.stringify(value) ?? '').length }),
-      (error: Error) => setProblem(error.message),
-    );
-  }, [id]);
+  const { value: answer, problem } = useLook<{ readonly output: unknown }>(`/api/jobs/${id}/result`);
   if (problem !== '') return <p class="error">{problem}</p>;
-  if (output === undefined) return null;
+  if (answer === undefined) return null;
+  const chars = (JSON.stringify(answer.output) ?? '').length;
   return (
     <>
       <h2>
-        Output <Size of={output.chars} href={`/api/jobs/${id}/result`} />
+        Output <Size of={chars} href={`/api/jobs/${id}/result`} />
       </h2>
       <div class="card">
-        {output.chars > OUTPUT_CHARS_MAX ? (
+        {chars > OUTPUT_CHARS_MAX ? (
           <p class="empty">It is too large to be shown here; it is in the file.</p>
         ) : (
-          <JsonTree value={output.value} />
+          <JsonTree value={answer.output} />
         )}
       </div>
     </>

@@ -1,16 +1,18 @@
 import type { JobRow } from '../api.js';
 import { bytes, time } from '../parts/format.js';
 import { useLook } from '../parts/use-look.js';
+import { useStream } from '../parts/use-stream.js';
 import { Explanation } from './explanation.js';
 import { Input, Output } from './job-content.js';
-import { Chunks, FeedBox, Progress, useStream } from './job-run.js';
+import { Chunks, FeedBox, Progress } from './job-run.js';
 
 /** One job: its times, its last error, its output, and its chunks while it runs. */
 export function JobView({ id }: { readonly id: string }) {
   const { value: job, problem, change } = useLook<JobRow>(`/api/jobs/${id}`, 1_000);
-  const stream = useStream(id);
-  if (job === undefined) return problem === '' ? <p class="empty">Looking for {id} …</p> : <p class="error">{problem}</p>;
-  const isOpen = job.state === 'queued' || job.state === 'running';
+  const isOpen = job === undefined ? undefined : job.state === 'queued' || job.state === 'running';
+  const stream = useStream(id, isOpen);
+  if (job === undefined)
+    return problem === '' ? <p class="empty">Looking for {id} …</p> : <p class="error">{problem}</p>;
   return (
     <>
       <h1>

@@ -80,7 +80,7 @@ export function JobsView({ query }: Route) {
       {page === undefined ? null : page.jobs.length === 0 ? (
         <p class="empty">No job fits. Submit one: {"npx troupe submit math.add '[1, 2]'"}</p>
       ) : state === 'dead' ? (
-        <DeadLetters jobs={page.jobs} onChanged={again} />
+        <DeadLetters key={page.jobs.map(({ id }) => id).join()} jobs={page.jobs} onChanged={again} />
       ) : (
         <JobTable jobs={page.jobs} />
       )}

@@ -1,6 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
-import { call } from '../api.js';
 import { count, time } from '../parts/format.js';
+import { useLook } from '../parts/use-look.js';
 
 interface ScheduleRow {
   readonly name: string;
@@ -24,31 +23,16 @@ interface Answer {
   readonly next?: string | undefined;
 }
 
+const LOOK_MS = 5_000;
+
 /** Schedules with their next ten times. */
 export function SchedulesView({ query }: { readonly query: URLSearchParams }) {
   const after = query.get('after') ?? '';
-  const [answer, setAnswer] = useState<Answer | undefined>(undefined);
-  const [problem, setProblem] = useState('');
-  const [looks, setLooks] = useState(0);
-  // A change of `looks` asks for another look.
-  useEffect(() => {
-    call<Answer>(
-      'GET',
-      `/api/schedules?max=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
-    ).then(
-      (page) => {
-        setAnswer(page);
-        setProblem('');
-      },
-      (error: Error) => setProblem(error.message),
-    );
-  }, [after, looks]);
+  const path = `/api/schedules?max=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`;
+  const { value: answer, problem, change } = useLook<Answer>(path, LOOK_MS);
   const act = (method: 'POST' | 'DELETE', name: string, verb: string): void => {
     if (method === 'DELETE' && !confirm(`Remove the schedule ${name}?`)) return;
-    call(method, `/api/schedules/${encodeURIComponent(name)}${verb}`).then(
-      () => setLooks(looks + 1),
-      (error: Error) => setProblem(error.message),
-    );
+    change(method, `/api/schedules/${encodeURIComponent(name)}${verb}`);
   };
   return (
     <>

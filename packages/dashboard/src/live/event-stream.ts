@@ -8,7 +8,10 @@ export function liveResponse(live: LiveOverview, signal: AbortSignal): Response 
     start(controller) {
       unfollow = live.follow((change) => {
         // A page that does not read loses looks, never order: each event has whole fields.
-        if ((controller.desiredSize ?? 0) < -EVENTS_AHEAD_MAX) return controller.error(new Error('too slow'));
+        if ((controller.desiredSize ?? 0) < -EVENTS_AHEAD_MAX) {
+          unfollow();
+          return controller.error(new Error('too slow'));
+        }
         const data = change.kind === 'overview' ? JSON.stringify(change.fields) : '{}';
         controller.enqueue(encoder.encode(`event: ${change.kind}\ndata: ${data}\n\n`));
       });

@@ -19,6 +19,8 @@ export class LiveOverview {
   private known = new Map<string, string>();
   private last: LeaderOverview | undefined = undefined;
   private isLooking = false;
+  /** The last look had no answer. */
+  private isAway = false;
 
   constructor(client: Client) {
     this.client = client;
@@ -28,6 +30,7 @@ export class LiveOverview {
   follow(listener: Listener): () => void {
     this.listeners.add(listener);
     if (this.last !== undefined) listener({ kind: 'overview', fields: this.last });
+    if (this.isAway) listener({ kind: 'away' });
     if (this.timer === undefined) {
       this.timer = setInterval(() => this.look(), LOOK_MS);
       this.look();
@@ -41,6 +44,7 @@ export class LiveOverview {
     clearInterval(this.timer);
     this.timer = undefined;
     this.last = undefined;
+    this.isAway = false;
     this.known = new Map();
   }
 
@@ -51,16 +55,28 @@ export class LiveOverview {
     this.client
       .overview({ withinMs: LOOK_WITHIN_MS })
       .then(
-        (overview) => this.tell({ kind: 'overview', fields: this.changes(overview) }),
-        () => this.tell({ kind: 'away' }),
+        (overview) => this.show(overview),
+        () => this.showAway(),
       )
       .finally(() => {
         this.isLooking = false;
       });
   }
 
-  private changes(overview: LeaderOverview): Partial<LeaderOverview> {
+  private show(overview: LeaderOverview): void {
+    // An answer that comes after the last page has left would be the first of the next one, long after.
+    if (this.listeners.size === 0) return;
+    this.isAway = false;
     this.last = overview;
+    this.notify({ kind: 'overview', fields: this.changes(overview) });
+  }
+
+  private showAway(): void {
+    this.isAway = this.listeners.size > 0;
+    this.notify({ kind: 'away' });
+  }
+
+  private changes(overview: LeaderOverview): Partial<LeaderOverview> {
     const changed: [string, unknown][] = [];
     for (const [field, value] of Object.entries(overview)) {
       const text = JSON.stringify(value);
@@ -70,7 +86,7 @@ export class LiveOverview {
     return Object.fromEntries(changed);
   }
 
-  private tell(change: LiveChange): void {
+  private notify(change: LiveChange): void {
     for (const listener of this.listeners) listener(change);
   }
 }

@@ -52,6 +52,8 @@ export {
 } from '../jobs-error.js';
 export type { ScheduleOverlap, ScheduleRule } from '../ledger/schedules/schedule-rule.js';
 export type {
+  AttemptEnding,
+  EndedAttempt,
   FeedView,
   JobProgress,
   JobView,

@@ -30,6 +30,7 @@ import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-c
 import type { LeaderEffects } from './leader-effects.js';
 import { LeaderTime } from './leader-time.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
+import { AttemptHistory } from './progress/attempt-history.js';
 import { ProgressTable } from './progress/progress-table.js';
 import { ScheduleApi } from './schedules/schedule-api.js';
 import { Scheduler } from './schedules/scheduler.js';
@@ -165,6 +166,7 @@ export class Leader implements LeaderContext {
     });
     this.leaseWatch = new LeaseWatch(this, this.attempts);
     const progress = new ProgressTable(this);
+    const history = new AttemptHistory();
     this.streams = new StreamTable(this, setup);
     this.sessions = new SessionRegistry(
       this,
@@ -187,13 +189,25 @@ export class Leader implements LeaderContext {
       this.leaseWatch,
       this.feeds,
       progress,
+      history,
       schedules,
       (viewOf) => new OperatorApi(this, search, walks, steering, this.sessions, viewOf),
     );
     this.dispatcher = new Dispatcher(this, this.attempts);
     const { submits, attempts, admin, sessions, streams, feeds, scheduler } = this;
     const { operator } = admin;
-    const parts = { submits, attempts, admin, sessions, streams, feeds, scheduler, schedules, operator };
+    const parts = {
+      submits,
+      attempts,
+      admin,
+      sessions,
+      streams,
+      feeds,
+      scheduler,
+      schedules,
+      operator,
+      history,
+    };
     this.commitEffects = new CommitEffects(this, parts);
   }
 

@@ -22,6 +22,11 @@ export function windowKey(client: string, exec: string, key: string): string {
   return slash < 0 ? `${exec}/${key}` : `${client.slice(0, slash)}\n${exec}/${key}`;
 }
 
+/** The scope of a request to run a schedule: its client, whatever the schedule submits. No exec is ''. */
+export function requestKey(client: string, key: string): string {
+  return windowKey(client, '', key);
+}
+
 /** A map that grows is copied at once: a million keys in one would hold the event loop for 100 ms. */
 const SHARDS = 64;
 

@@ -11,7 +11,7 @@ import { Job, type JobEnd, type JobState, type OwnerState } from './jobs/job.js'
 import { JobHeap } from './jobs/job-heap.js';
 import { JobTable } from './jobs/job-table.js';
 import { StoredPolicy } from './jobs/stored-policy.js';
-import { KeyWindow, windowKey } from './key-window.js';
+import { KeyWindow, requestKey, windowKey } from './key-window.js';
 import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
 import type {
   AckRecord,
@@ -246,14 +246,13 @@ export class Ledger<State extends OwnerState = OwnerState> {
     policy.queued += 1;
     this.addLive(job);
     if (trace !== undefined) this.traces.set(no, trace);
-    if (key === '') return job;
-    this.keys.add({
-      key: windowKey(job.client, policy.exec, key),
-      job: no,
-      hash: payloadHash('', payload),
-      expiresAt: this.now + this.limits.keyWindowMs,
-    });
+    if (key !== '') this.addKey(windowKey(job.client, policy.exec, key), job);
     return job;
+  }
+
+  private addKey(key: string, { no, payload }: Job<State>): void {
+    const expiresAt = this.now + this.limits.keyWindowMs;
+    this.keys.add({ key, job: no, hash: payloadHash('', payload), expiresAt });
   }
 
   private setSchedule({ name, client, policy: no, rule, payload, nextAt }: ScheduleSetRecord): void {
@@ -279,7 +278,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.schedules.change(slot, { nextAt, held, skipped: schedule.skipped + (isSkipped ? 1 : 0) });
     if (submission === undefined) return undefined;
     const cancelled = replaced === 0 ? undefined : this.cancel(replacement(record));
-    this.enqueue(submission, schedule.template.client, at);
+    const { client } = schedule.template;
+    const job = this.enqueue({ ...submission, key: '' }, client, at);
+    // The key of a request is none of its job: one that is repeated runs nothing, also when its job is gone.
+    if (submission.key !== '') this.addKey(requestKey(record.by ?? client, submission.key), job);
     this.schedules.change(slot, {
       lastAt: Math.max(schedule.lastAt, slotAt),
       lastWallAt: wallAt,

@@ -102,6 +102,13 @@ export interface JobView {
   readonly tags?: readonly string[] | undefined;
   /** Of `inspect`, where its handler has said something. */
   readonly progress?: JobProgress | undefined;
+  /**
+   * Of `inspect`, where an attempt ended without an output: the latest 20, oldest first. Not durable: a
+   * restart of the leader loses them.
+   */
+  readonly attempts?: readonly EndedAttempt[] | undefined;
+  /** Of `inspect`: when the running attempt was assigned. */
+  readonly startedAt?: number | undefined;
   /** The warm runner that it waits for: all instances are taken, or its worker loads one. */
   readonly waitsForRunner?: string | undefined;
   /** Of a job that was fed. */
@@ -140,6 +147,35 @@ export interface JobProgress {
   readonly dropped: number;
   /** When the leader last heard of it. */
   readonly at: number;
+}
+
+/** How an attempt ended; `released`: it counts as nothing, because its worker gave it back or never began. */
+export type AttemptEnding =
+  | 'done'
+  | 'failed'
+  | 'final'
+  | 'timed-out'
+  | 'worker-lost'
+  | 'quarantined'
+  | 'released'
+  | 'cancelled'
+  | 'payload-lost'
+  | 'feed-dropped';
+
+/** One attempt that has ended. */
+export interface EndedAttempt {
+  /** Its number. */
+  readonly attempt: number;
+  /** The worker that had it: identity and name. Empty: not known. */
+  readonly worker: string;
+  /** When it was assigned, in milliseconds since 1970, on the leader's clock; 0: by an earlier leader. */
+  readonly startedAt: number;
+  /** When it ended, on the same clock. */
+  readonly endedAt: number;
+  /** How it ended. */
+  readonly ending: AttemptEnding;
+  /** The error of its handler, or what befell it. */
+  readonly failure?: JobFailure | undefined;
 }
 
 /** `blocked`: the process is alive, but its event loop does not run. */

@@ -89,6 +89,9 @@ export const WorkerActor: Actor<WorkerProtocol, WorkerArgs> = defineActor.of<Wor
     handlerFeed(ctx, state) {
       ctx.state.worker.threads?.handlerFeed(state);
     },
+    handlerSilence(ctx, silence) {
+      ctx.state.worker.threads?.handlerSilence(silence);
+    },
     threadRunner(ctx, reported) {
       const { thread, report } = reported;
       if (report.failure !== undefined) {
@@ -163,6 +166,7 @@ function openThreads({ state, self }: WorkerContext): ThreadSetup | undefined {
     handlerChunks: whileOpen((chunks) => self.tell.handlerChunks(chunks)),
     handlerProgress: whileOpen((progress) => self.tell.handlerProgress(progress)),
     handlerFeed: whileOpen((state) => self.tell.handlerFeed(state)),
+    handlerSilence: whileOpen((silence) => self.tell.handlerSilence(silence)),
     threadRunner: whileOpen((reported) => self.tell.threadRunner(reported)),
     threadEnded: whileOpen((ended) => self.tell.threadEnded(ended)),
   };

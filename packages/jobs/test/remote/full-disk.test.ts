@@ -26,7 +26,7 @@ full('a payload that fills the disk is refused; its connection, the log and othe
       limits: { payloadBytesMax: 64 * MIB },
       wal: { segmentBytes: 16 * MIB, firstSegmentBytes: 16 * MIB, freeBytesSoft: 2 * MIB },
       onEvent: (event) => {
-        if (event.kind === 'closed') closed.push(event.remote);
+        if (event.kind === 'closed') closed.push(`${event.remote}: ${JSON.stringify(event.reason)}`);
       },
       onFatal: (error) => {
         throw error;

@@ -14,6 +14,17 @@ const numbers = defineJob('math.numbers', {
   retry: { attempts: 2, baseMs: 0 },
 });
 
+const summed = defineJob('math.summed', {
+  input: aNumber,
+  output: aNumber,
+  chunk: aNumber,
+  collect: (sum = 0, chunk) => {
+    if (chunk === 2) throw new Error('no sum with 2');
+    return sum + chunk;
+  },
+  retry: { attempts: 1 },
+});
+
 /** A gate that a handler waits at. */
 class Gate {
   open!: () => void;
@@ -164,6 +175,20 @@ function suiteOf(name: string, place: Place): void {
       ),
       ['reset', '2.0 200', '2.1 201', 'end'],
     );
+  });
+
+  matrix('an error of collect is the outcome of the job, never an empty output', async () => {
+    await using world = await place([
+      handle(summed, async function* (count) {
+        for (let i = 0; i < count; i += 1) yield i;
+      }),
+    ]);
+    const job = await world.client.submit(summed, 3, { streaming: 'internal' });
+    const items = await all(job.items());
+    const end = items.pop();
+    assert.is(end?.kind === 'end' && `${end.outcome} ${end.failure?.message}`, 'dead no sum with 2');
+    assert.ok(items.every(({ kind }) => kind === 'data'));
+    assert.is((await errorOf(job.result())).code, 'ERR_JOB_FAILED');
   });
 
   matrix('without collect no chunk is left out of the output', async () => {

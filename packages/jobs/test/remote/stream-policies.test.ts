@@ -124,9 +124,12 @@ function suiteOf(name: string, place: Place): void {
     const { client } = world;
     const failures = [];
     for (const mode of [1, 2]) {
-      const job = await client.submit(limited, mode, { streaming: true });
+      const job = await client.submit(limited, mode, { streaming: 'internal' });
       const error = (await errorOf(job.result())) as Error & { failure?: { name: string } };
       failures.push(error.failure?.name);
+      // It is no output that happens to be empty.
+      const kinds = (await all(job.items())).map(({ kind }) => kind);
+      assert.not(kinds.includes('finalCollected'));
     }
     assert.equal(failures, ['SilenceExceeded', 'RunTimeExceeded']);
     const stream = { whenUnread: 'wait', bufferBytes: MIB / 8 } as const;

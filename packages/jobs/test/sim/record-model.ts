@@ -75,10 +75,7 @@ export class RecordModel {
   readonly jobs = new Map<number, JobModel>();
   readonly feeds = new Map<number, FeedModel>();
   readonly problems: string[] = [];
-  readonly schedules = new ScheduleModel(
-    (job) => ['queued', 'running'].includes(this.jobs.get(job)?.state ?? ''),
-    (text) => this.problems.push(text),
-  );
+  readonly schedules: ScheduleModel;
   private readonly rules: RecordRules;
   private readonly order: OrderModel;
   private readonly now: () => number;
@@ -95,6 +92,11 @@ export class RecordModel {
   constructor(rules: RecordRules, now: () => number) {
     this.rules = rules;
     this.now = now;
+    this.schedules = new ScheduleModel({
+      keyWindowMs: rules.keyWindowMs,
+      isLive: (job) => ['queued', 'running'].includes(this.jobs.get(job)?.state ?? ''),
+      problem: (text) => void this.problems.push(text),
+    });
     this.order = new OrderModel(this.jobs, now, (text) => void this.problems.push(text));
   }
 

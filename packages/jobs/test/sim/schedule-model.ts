@@ -21,19 +21,26 @@ interface ModelSchedule {
 /** A run that is later was missed. */
 const ON_TIME_MS = 10_000;
 
+interface Setup {
+  /** A leader may forget a request after so long. */
+  readonly keyWindowMs: number;
+  isLive(job: number): boolean;
+  problem(text: string): void;
+}
+
 /** Schedules by their records, and the rules that every run of one keeps. */
 export class ScheduleModel {
   readonly schedules = new Map<string, ModelSchedule>();
   /** Jobs that schedules have submitted. */
   jobs = 0;
-  /** Runs by request. */
+  /** Requests that were run, by schedule. */
   readonly requested = new Map<string, number>();
-  private readonly isLive: (job: number) => boolean;
-  private readonly problem: (text: string) => void;
+  /** When a request was last run. */
+  private readonly requests = new Map<string, number>();
+  private readonly setup: Setup;
 
-  constructor(isLive: (job: number) => boolean, problem: (text: string) => void) {
-    this.isLive = isLive;
-    this.problem = problem;
+  constructor(setup: Setup) {
+    this.setup = setup;
   }
 
   /** Returns the client of the job that the record submits. */
@@ -46,7 +53,8 @@ export class ScheduleModel {
       this.schedules.set(name, { ...(known ?? fresh), client, rule, nextAt });
       return undefined;
     }
-    if (known === undefined) return void this.problem(`${record.type} of schedule ${name}, which is unknown`);
+    if (known === undefined)
+      return void this.setup.problem(`${record.type} of schedule ${name}, which is unknown`);
     if (record.type === 'schedule_drop') return void this.schedules.delete(name);
     if (record.type === 'schedule_fire') return this.fire(known, record);
     known.paused = record.paused;
@@ -61,12 +69,12 @@ export class ScheduleModel {
     const isRequested = job !== undefined && job.key !== '';
     const isReleased = held < schedule.held;
     const isInstant = !isRequested && !isReleased;
-    if (isInstant && nextAt <= slotAt) this.problem(`schedule ${name} does not go on behind ${slotAt}`);
-    if (isInstant && schedule.paused) this.problem(`schedule ${name} runs while it is paused`);
+    if (isInstant && nextAt <= slotAt) this.setup.problem(`schedule ${name} does not go on behind ${slotAt}`);
+    if (isInstant && schedule.paused) this.setup.problem(`schedule ${name} runs while it is paused`);
     if (job !== undefined) {
       if (isInstant) this.checkInstant(schedule, name, slotAt, wallAt);
       if (!isRequested) this.checkOverlap(schedule, name, replaced);
-      else this.requested.set(name, (this.requested.get(name) ?? 0) + 1);
+      else this.request(name, job.key, record.at);
       schedule.lastJob = job.job;
       this.jobs += 1;
     }
@@ -75,26 +83,34 @@ export class ScheduleModel {
     return job === undefined ? undefined : schedule.client;
   }
 
+  private request(name: string, key: string, at: number): void {
+    const before = this.requests.get(key);
+    this.requests.set(key, at);
+    if (before === undefined) this.requested.set(name, (this.requested.get(name) ?? 0) + 1);
+    else if (at < before + this.setup.keyWindowMs)
+      this.setup.problem(`schedule ${name} was run twice by request ${key}`);
+  }
+
   private checkInstant(
     { rule, ran, nextAt }: ModelSchedule,
     name: string,
     slotAt: number,
     wallAt: number,
   ): void {
-    if (ran.has(slotAt)) this.problem(`schedule ${name} runs its instant ${slotAt} twice`);
+    if (ran.has(slotAt)) this.setup.problem(`schedule ${name} runs its instant ${slotAt} twice`);
     ran.add(slotAt);
     if (slotAt % (rule.everyMs ?? 1) !== 0 || slotAt < nextAt)
-      this.problem(`schedule ${name} runs ${slotAt}, which is no instant of it from ${nextAt} on`);
-    if (slotAt > wallAt) this.problem(`schedule ${name} runs ${slotAt} at ${wallAt}`);
+      this.setup.problem(`schedule ${name} runs ${slotAt}, which is no instant of it from ${nextAt} on`);
+    if (slotAt > wallAt) this.setup.problem(`schedule ${name} runs ${slotAt} at ${wallAt}`);
     if (rule.catchUpMax === 0 && wallAt - slotAt > ON_TIME_MS + (rule.jitterMs ?? 0))
-      this.problem(`schedule ${name} runs ${slotAt} at ${wallAt} and catches nothing up`);
+      this.setup.problem(`schedule ${name} runs ${slotAt} at ${wallAt} and catches nothing up`);
   }
 
   private checkOverlap({ rule, lastJob }: ModelSchedule, name: string, replaced: number): void {
-    const isLive = this.isLive(lastJob);
+    const isLive = this.setup.isLive(lastJob);
     if (isLive && rule.overlap !== 'replace')
-      this.problem(`schedule ${name} runs beside job ${lastJob}, its overlap is ${rule.overlap}`);
+      this.setup.problem(`schedule ${name} runs beside job ${lastJob}, its overlap is ${rule.overlap}`);
     if (isLive ? replaced !== lastJob : replaced !== 0)
-      this.problem(`schedule ${name} replaces job ${replaced}, its run before is ${lastJob}`);
+      this.setup.problem(`schedule ${name} replaces job ${replaced}, its run before is ${lastJob}`);
   }
 }

@@ -7,12 +7,13 @@ interface Setup {
   readonly simulation: Simulation;
   readonly records: RecordModel;
   readonly job: JobDefinition;
+  readonly deadMax: number;
 }
 
 const ACTIONS_MAX = 8;
 /** Refusals that the state of the leader explains. */
 const EXPECTED = ['ERR_SCHEDULE_UNKNOWN', 'ERR_LEADER_BUSY', 'ERR_SCHEDULES_FULL'];
-/** A schedule that is due for so long should have run. */
+/** A schedule that is due for so long, with room for its job, should have run. */
 const OVERDUE_MS = 2_000;
 
 /** Clients that set, run, pause and remove schedules of their own. */
@@ -66,23 +67,31 @@ export class ScheduledJobs {
         if (name.startsWith(machine.name)) void this.call(machine, () => client.schedules.pause(name));
   }
 
-  *check({ ledger, clock, diskLow }: LeaderProbe): Generator<string> {
-    const wallNow = clock.wallNow();
+  *check(leader: LeaderProbe): Generator<string> {
+    const { ledger } = leader;
     const { schedules, requested } = this.setup.records.schedules;
     for (const [name, count] of requested)
       if (count > (this.runs.get(name) ?? 0)) yield `schedule ${name} was run ${count} times by request`;
     if (ledger.schedules.size !== schedules.size)
       yield `${ledger.schedules.size} schedules, by their records ${schedules.size}`;
-    for (const { name, nextAt, paused, held, lastJob, template } of ledger.schedules.values()) {
+    for (const { name, nextAt, held, lastJob } of ledger.schedules.values()) {
       const model = schedules.get(name);
       if (model === undefined || model.nextAt !== nextAt || model.held !== held || model.lastJob !== lastJob)
         yield `schedule ${name} is not what its records say`;
+    }
+    yield* this.overdue(leader);
+  }
+
+  /** Schedules that wait although the leader has room for their jobs; it may have had none until now. */
+  *overdue({ ledger, clock, diskLow }: LeaderProbe): Generator<string> {
+    // A leader whose disk is low, or whose dead letters are too many, takes no jobs.
+    if (diskLow || ledger.counts.dead >= this.setup.deadMax) return;
+    const wallNow = clock.wallNow();
+    for (const { name, nextAt, paused, held, lastJob, template } of ledger.schedules.values()) {
       const runAt = nextAt + (template.rule.jitterMs ?? 0);
-      // A leader whose disk is low takes no jobs.
-      if (paused === 0 && !diskLow && runAt < wallNow - OVERDUE_MS)
-        yield `schedule ${name} is due since ${runAt}`;
+      if (paused === 0 && runAt < wallNow - OVERDUE_MS) yield `schedule ${name} is due since ${runAt}`;
       const last = ledger.jobs.get(lastJob);
-      if (held > 0 && !diskLow && (last === undefined || last.end !== undefined))
+      if (held > 0 && (last === undefined || last.end !== undefined))
         yield `schedule ${name} holds ${held} instants, and its run before is over`;
     }
   }

@@ -241,6 +241,7 @@ export class SimulatedCluster {
       simulation: this.simulation,
       records: this.records,
       job: this.jobs.main.slow,
+      deadMax,
     });
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
     this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
@@ -992,6 +993,8 @@ export class SimulatedCluster {
     };
     for (const problem of this.readings.check()) simulation.problem(problem);
     for (const problem of this.fedJobs.check()) simulation.problem(problem);
+    // It may have had no room for them until now.
+    await simulation.run(simulation.now + HEAL_MS, () => this.isUpToDate(this.leaders.current));
     const leader = this.leaders.current;
     for (const problem of leader === undefined ? [] : this.scheduled.check(leader))
       simulation.problem(problem);
@@ -1005,6 +1008,10 @@ export class SimulatedCluster {
       }
     if (snapshotText(live) !== snapshotText(replayed))
       simulation.problem('the log replayed is not the live state');
+  }
+
+  private isUpToDate(leader: LeaderProbe | undefined): boolean {
+    return leader !== undefined && isIdle(leader) && this.scheduled.overdue(leader).next().done === true;
   }
 
   /** Without faults, and with nothing else to do, a job of each client has its outcome within a second. */

@@ -1,4 +1,4 @@
-import type { JobDefinition, JobHandle } from '@troupe/jobs';
+import type { JobDefinition, JobHandle, JobStreamEnd } from '@troupe/jobs';
 import { JobCancelledError, JobFailedError, JobWaitError } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
@@ -58,7 +58,7 @@ function formOf({ jsonLines, bytes }: FeedFlags): FeedForm {
 
 /**
  * Prints the chunks of a job as they come: texts as they are, other values as lines of JSON. A new attempt
- * and a gap are messages for people. Fails as the job does, and with JobWaitError when the time is over.
+ * and a gap are messages for people. Fails as the job does, and as `await` when the time is over.
  */
 export async function printStream(
   context: CommandContext,
@@ -66,36 +66,33 @@ export async function printStream(
   job: JobHandle<JobDefinition>,
   { withinMs }: { readonly withinMs?: number },
 ): Promise<void> {
-  if (withinMs === undefined) return printItems(context, flags, job, undefined);
-  const signal = AbortSignal.timeout(withinMs);
-  try {
-    await printItems(context, flags, job, signal);
-  } catch (error) {
-    throw error === signal.reason ? new JobWaitError(job.id, withinMs) : error;
-  }
-}
-
-async function printItems(
-  context: CommandContext,
-  flags: JsonFlag,
-  job: JobHandle<JobDefinition>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
   const { terminal } = context;
+  const stop = new AbortController();
+  const timer =
+    withinMs === undefined
+      ? undefined
+      : setTimeout(() => stop.abort(new JobWaitError(job.id, withinMs)), withinMs);
   let isInLine = false;
   const notice = (text: string): void =>
     terminal.err(`${isInLine ? '\n' : ''}troupe: job ${job.id}: ${text}`);
-  for await (const item of job.items({ signal })) {
-    if (flags.json === true) terminal.out(JSON.stringify(item));
-    if (item.kind === 'end') {
-      if (isInLine) terminal.out('');
-      if (item.outcome === 'dead') throw new JobFailedError(job.id, item.reason, item.failure);
-      if (item.outcome === 'cancelled') throw new JobCancelledError(job.id, item.reason);
-    } else if (flags.json === true) continue;
-    else if (item.kind === 'reset') notice(`attempt ${item.attempt} has begun, the chunks so far are void`);
-    else if (item.kind === 'gap') notice(`chunks ${item.from} to ${item.to ?? 'the end'} are lost`);
-    else if (item.kind === 'data') isInLine = printChunk(context, item.chunk);
+  try {
+    for await (const item of job.items({ signal: stop.signal })) {
+      if (flags.json === true) terminal.out(JSON.stringify(item));
+      if (item.kind === 'end') mustBeDone(job.id, item);
+      else if (flags.json === true) continue;
+      else if (item.kind === 'reset') notice(`attempt ${item.attempt} has begun, the chunks so far are void`);
+      else if (item.kind === 'gap') notice(`chunks ${item.from} to ${item.to ?? 'the end'} are lost`);
+      else if (item.kind === 'data') isInLine = printChunk(context, item.chunk);
+    }
+  } finally {
+    clearTimeout(timer);
+    if (isInLine) terminal.out('');
   }
+}
+
+function mustBeDone(id: string, { outcome, reason, failure }: JobStreamEnd): void {
+  if (outcome === 'dead') throw new JobFailedError(id, reason, failure);
+  if (outcome === 'cancelled') throw new JobCancelledError(id, reason);
 }
 
 /** True: the line is not ended. */

@@ -10,6 +10,7 @@ import type {
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
+import type { AttemptHistory } from '../progress/attempt-history.js';
 import type { ProgressTable } from '../progress/progress-table.js';
 import type { ScheduleApi } from '../schedules/schedule-api.js';
 import type { ClientSession } from '../sessions/client-session.js';
@@ -54,6 +55,7 @@ export class AdminApi {
   private readonly leaseWatch: LeaseWatch;
   private readonly feeds: FeedTable;
   private readonly progress: ProgressTable;
+  private readonly history: AttemptHistory;
   private readonly schedules: ScheduleApi;
   readonly operator: OperatorApi;
   private readonly queueAdmin: QueueAdmin;
@@ -65,6 +67,7 @@ export class AdminApi {
     leaseWatch: LeaseWatch,
     feeds: FeedTable,
     progress: ProgressTable,
+    history: AttemptHistory,
     schedules: ScheduleApi,
     makeOperator: (viewOf: (job: LeaderJob) => JobView | undefined) => OperatorApi,
   ) {
@@ -74,6 +77,7 @@ export class AdminApi {
     this.leaseWatch = leaseWatch;
     this.feeds = feeds;
     this.progress = progress;
+    this.history = history;
     this.queueAdmin = new QueueAdmin(context);
     this.explainer = new JobExplainer(context);
     this.inputs = new JobInputs(context.effects, (session, call, answer) =>
@@ -258,10 +262,17 @@ export class AdminApi {
     };
   }
 
-  /** With its log lines, which a list would have too many of. */
+  /** With its log lines and earlier attempts, which a list would have too many of. */
   private inspected(job: LeaderJob): JobView {
     const progress = this.progress.of(job.no);
-    return progress === undefined ? this.jobView(job) : { ...this.jobView(job), progress };
+    const attempts = this.history.of(job.no);
+    const startedAt = job.lease?.assignedAt ?? 0;
+    return {
+      ...this.jobView(job),
+      ...(progress === undefined ? {} : { progress }),
+      ...(attempts === undefined ? {} : { attempts }),
+      ...(startedAt === 0 ? {} : { startedAt }),
+    };
   }
 
   private waitingView(job: LeaderJob, view: JobView): JobView {

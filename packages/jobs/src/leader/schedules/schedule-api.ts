@@ -1,7 +1,7 @@
 import { policyProblem } from '../../job/job-policy.js';
 import { payloadOfText } from '../../job/payload.js';
 import type { RequestRefusalCode } from '../../jobs-error.js';
-import { windowKey } from '../../ledger/key-window.js';
+import { requestKey } from '../../ledger/key-window.js';
 import type { ScheduleFireRecord } from '../../ledger/ledger-record.js';
 import { ruleText } from '../../ledger/schedules/schedule-rule.js';
 import type { StoredSchedule } from '../../ledger/schedules/schedule-table.js';
@@ -10,6 +10,7 @@ import type { AdminAnswer } from '../../protocol/admin-messages.js';
 import type { ScheduleRequest, ScheduleView } from '../../protocol/schedule-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
+import { keyQuotaProblem } from '../submit/identity-quota.js';
 import type { PolicyRegistry } from '../submit/policy-registry.js';
 import { ruleProblem } from './rule-problem.js';
 import type { Scheduler } from './scheduler.js';
@@ -146,15 +147,24 @@ export class ScheduleApi {
     this.context.stage({ type: 'schedule_pause', at: this.context.recordTime, ...fields }, session, call);
   }
 
-  /** Client and call are the key of its job: a request that is repeated is known by it. */
+  /** Client and call are its key, which is kept for the window: a request that is repeated is known by it. */
   private run(session: ClientSession, call: number, schedule: StoredSchedule): void {
     const key = `schedule/${session.token}/${call}`;
-    const { client, policy } = schedule.template;
-    if (this.context.ledger.keys.get(windowKey(client, policy.exec, key)) !== undefined)
+    if (this.context.ledger.keys.get(requestKey(session.client, key)) !== undefined)
       return this.answerView(session, call, schedule.name);
     if (!this.scheduler.hasRoom(schedule))
       return this.refuse(session, call, 'ERR_LEADER_BUSY', 'there is no room for another job');
+    const problem = this.keyProblem(session);
+    if (problem !== undefined) return this.refuse(session, call, 'ERR_LEADER_BUSY', problem);
     this.scheduler.runNow(schedule, key, session, call, session.client);
+  }
+
+  private keyProblem({ identity }: ClientSession): string | undefined {
+    const { ledger, limits, uncommitted } = this.context;
+    const keys = ledger.keys.size + uncommitted.keys.size;
+    if (keys >= limits.keysMax) return `${keys} idempotency keys are remembered, no room for another`;
+    if (identity === undefined) return undefined;
+    return keyQuotaProblem(this.context, identity, uncommitted.loadOf(identity))?.problem;
   }
 
   private list(session: ClientSession, after: string, max: number): ScheduleView[] {

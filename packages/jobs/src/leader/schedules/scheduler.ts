@@ -3,7 +3,7 @@ import { identityOf } from '../../ledger/identity-usage.js';
 import type { ScheduleFireRecord, Submission } from '../../ledger/ledger-record.js';
 import type { StoredSchedule } from '../../ledger/schedules/schedule-table.js';
 import type { LeaderJob, LeaderParts, Session } from '../leader-context.js';
-import { jobQuotaProblem } from '../submit/identity-quota.js';
+import { deadQuotaProblem, jobQuotaProblem } from '../submit/identity-quota.js';
 import type { SubmitProcessor } from '../submit/submit-processor.js';
 import { Numbering } from '../submit/uncommitted-jobs.js';
 import { dueSlots, fireTime } from './due-slots.js';
@@ -136,6 +136,8 @@ export class Scheduler {
     if (ledger.counts.queued + ledger.counts.running + uncommitted.jobs >= limits.jobsMax) return false;
     if (ledger.liveBytes + uncommitted.bytes + length > limits.jobBytesMax) return false;
     const identity = identityOf(template.client);
+    if (deadQuotaProblem(context, identity === '' ? undefined : identity, template.policy.exec) !== undefined)
+      return false;
     if (identity === '') return true;
     return jobQuotaProblem(context, identity, uncommitted.loadOf(identity), length) === undefined;
   }

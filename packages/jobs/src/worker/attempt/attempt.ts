@@ -44,9 +44,11 @@ export class Attempt {
   abortDetail = '';
   /** Set by the worker once it has begun: there is progress to report. */
   onProgress: ((attempt: Attempt) => void) | undefined = undefined;
+  /** Set by the thread of its handler: its silence counts from now on, or not. */
+  onSilence: ((isCounted: boolean) => void) | undefined = undefined;
   private progressLog: ProgressLog | undefined = undefined;
   private payload: Payload;
-  private clock: JobsClock | undefined = undefined;
+  private clock: Pick<JobsClock, 'now'> | undefined = undefined;
   /** The latest chunk of its generator; Infinity: it has none, or waits for a reader. */
   private chunkAt = Number.POSITIVE_INFINITY;
   private controller: AbortController | undefined = undefined;
@@ -67,7 +69,7 @@ export class Attempt {
     this.feed = assignment.isFed === true ? new FeedQueue(assignment.job, assignment.attempt) : undefined;
   }
 
-  begin(now: number, clock: JobsClock): void {
+  begin(now: number, clock: Pick<JobsClock, 'now'>): void {
     this.clock = clock;
     this.hasBegun = true;
     this.since = now;
@@ -76,13 +78,16 @@ export class Attempt {
 
   /** Its generator goes on: with its first chunk, or with the next one after it could be sent. */
   startSilence(): void {
-    if (this.clock !== undefined && this.silenceMs < Number.POSITIVE_INFINITY)
-      this.chunkAt = this.clock.now();
+    if (this.clock === undefined || this.silenceMs === Number.POSITIVE_INFINITY) return;
+    this.chunkAt = this.clock.now();
+    this.onSilence?.(true);
   }
 
   /** It waits for a reader. */
   stopSilence(): void {
+    if (this.chunkAt === Number.POSITIVE_INFINITY) return;
     this.chunkAt = Number.POSITIVE_INFINITY;
+    this.onSilence?.(false);
   }
 
   /** Time that it waits for an item of its feed does not count as silence. */
@@ -124,10 +129,10 @@ export class Attempt {
 
   /** Once, for a handler on another thread. */
   takeAssignment(): Assignment {
-    const { job, number, exec, client, runMs, outputBytes, trace } = this;
+    const { job, number, exec, client, runMs, outputBytes, silenceMs, trace } = this;
     const streaming = this.stream !== undefined;
     const isFed = this.feed !== undefined;
-    const limits = { runMs, outputBytes };
+    const limits = { runMs, outputBytes, silenceMs };
     const payload = this.takePayload();
     return { job, attempt: number, exec, client, ...limits, trace, streaming, isFed, payload };
   }

@@ -65,6 +65,7 @@ export interface HandlerThreadReports {
   handlerChunks(chunks: HandlerChunks): void;
   handlerProgress(progress: HandlerProgress): void;
   handlerFeed(state: HandlerFeedState): void;
+  handlerSilence(silence: HandlerSilence): void;
   threadRunner(reported: ThreadRunnerReport): void;
   /** Exactly once after each `start`, after everything else of that thread. */
   threadEnded(ended: ThreadEnded): void;
@@ -124,6 +125,13 @@ export interface HandlerFeedState {
   readonly thread: number;
   readonly id: number;
   readonly request: FeedRequest;
+}
+
+/** The silence of a call counts from now on; or it waits for a reader or its feed, and it does not. */
+export interface HandlerSilence {
+  readonly thread: number;
+  readonly id: number;
+  readonly isCounted: boolean;
 }
 
 export interface ThreadEnded {

@@ -50,6 +50,7 @@ export class NodeHandlerThreads implements HandlerThreadSource {
       handlerChunks: (chunks) => reports.handlerChunks(chunks),
       handlerProgress: (progress) => reports.handlerProgress(progress),
       handlerFeed: (state) => reports.handlerFeed(state),
+      handlerSilence: (silence) => reports.handlerSilence(silence),
       threadRunner: (reported) => reports.threadRunner(reported),
       threadEnded: (ended) => reports.threadEnded(ended),
       startFailed: (error) => this.firstUp.settle(error),
@@ -187,6 +188,8 @@ class ThreadSet implements HandlerThreads {
         return this.reports.handlerProgress({ ...message.progress, thread: number });
       case 'feed':
         return this.reports.handlerFeed({ ...message.feed, thread: number });
+      case 'silence':
+        return this.reports.handlerSilence({ ...message.silence, thread: number });
       default:
         return message satisfies never;
     }

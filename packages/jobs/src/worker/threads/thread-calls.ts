@@ -16,6 +16,10 @@ import type { FromHandlerThread, ToHandlerThread } from './thread-messages.js';
 interface Call {
   readonly id: number;
   readonly tag: string;
+  /** As the worker knows it. */
+  isSilenceCounted: boolean;
+  /** It has a chunk that the worker does not know of. */
+  hasYielded: boolean;
 }
 
 export interface ThreadCallsSetup {
@@ -86,7 +90,7 @@ export class ThreadCalls implements AttemptOwner {
   finish(attempt: Attempt, end: AttemptEnd): void {
     const call = this.calls.get(attempt);
     if (call === undefined) return;
-    this.flush(attempt, call.id);
+    this.flush(attempt, call);
     this.calls.delete(attempt);
     this.attempts.delete(call.id);
     const metadata = attempt.streamEnd?.metadata;
@@ -96,10 +100,13 @@ export class ThreadCalls implements AttemptOwner {
   }
 
   private begin({ id, tag, assignment, instance }: HandlerCall): void {
-    const attempt = new Attempt(assignment, this.setup.clock.now());
+    const { clock } = this.setup;
+    const attempt = new Attempt(assignment, clock.now());
+    attempt.begin(attempt.since, clock);
+    const call = { id, tag, isSilenceCounted: false, hasYielded: false };
     this.attempts.set(id, attempt);
-    this.calls.set(attempt, { id, tag });
-    this.follow(attempt, id);
+    this.calls.set(attempt, call);
+    this.follow(attempt, call);
     const handled = this.handlers.get(attempt.exec);
     if (handled === undefined) return this.finish(attempt, noHandler(attempt));
     const context = new LazyAttemptContext(tag, attempt, handled.job);
@@ -107,26 +114,42 @@ export class ThreadCalls implements AttemptOwner {
     runAttempt(attempt, handled, context, this);
   }
 
-  /** Chunks, progress and the state of its feed go to the worker. */
-  private follow(attempt: Attempt, id: number): void {
+  /** Chunks, progress, silence and the state of its feed go to the worker. */
+  private follow(attempt: Attempt, call: Call): void {
+    const { id } = call;
     let isScheduled = false;
     const flushSoon = (): void => {
       if (isScheduled) return;
       isScheduled = true;
       this.setup.soon(() => {
         isScheduled = false;
-        if (this.attempts.has(id)) this.flush(attempt, id);
+        if (this.attempts.has(id)) this.flush(attempt, call);
       });
     };
     attempt.onProgress = flushSoon;
     if (attempt.stream !== undefined) attempt.stream.onChunk = flushSoon;
+    attempt.onSilence = (isCounted) => this.silence(call, isCounted, flushSoon);
     const { feed } = attempt;
     if (feed !== undefined)
       feed.onTaken = () => this.setup.post({ kind: 'feed', feed: { id, request: feed.request } });
   }
 
-  private flush(attempt: Attempt, id: number): void {
+  /** A change leaves at once: from here on the handler may compute. */
+  private silence(call: Call, isCounted: boolean, flushSoon: () => void): void {
+    if (call.isSilenceCounted === isCounted) {
+      call.hasYielded = true;
+      flushSoon();
+      return;
+    }
+    call.isSilenceCounted = isCounted;
+    this.setup.post({ kind: 'silence', silence: { id: call.id, isCounted } });
+  }
+
+  private flush(attempt: Attempt, call: Call): void {
     const { post } = this.setup;
+    const { id } = call;
+    if (call.hasYielded && call.isSilenceCounted) post({ kind: 'silence', silence: { id, isCounted: true } });
+    call.hasYielded = false;
     const taken = attempt.stream?.take();
     if (taken !== undefined)
       post({ kind: 'chunks', chunks: { id, first: taken.first, chunks: taken.chunks } });

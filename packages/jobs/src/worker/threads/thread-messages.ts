@@ -6,6 +6,7 @@ import type {
   HandlerFed,
   HandlerFeedState,
   HandlerProgress,
+  HandlerSilence,
   HandlerWindow,
   RunnerChange,
   ThreadRunnerReport,
@@ -33,4 +34,5 @@ export type FromHandlerThread =
   | { readonly kind: 'chunks'; readonly chunks: Omit<HandlerChunks, 'thread'> }
   | { readonly kind: 'progress'; readonly progress: Omit<HandlerProgress, 'thread'> }
   | { readonly kind: 'feed'; readonly feed: Omit<HandlerFeedState, 'thread'> }
+  | { readonly kind: 'silence'; readonly silence: Omit<HandlerSilence, 'thread'> }
   | { readonly kind: 'ended'; readonly ended: Omit<HandlerEnded, 'thread'> };

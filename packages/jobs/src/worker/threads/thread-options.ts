@@ -35,9 +35,9 @@ export interface GivenHandlers {
    */
   readonly handlers: readonly HandledJob[] | URL;
   /**
-   * Runs handlers on so many threads, each of which imports the module: one attempt at a time on each, except
-   * for handlers that say `sharesThread`. A handler past its run time or cancelled is ended with its thread.
-   * Default: none, handlers run inline.
+   * Runs handlers on so many threads, 1 to 1,024, each of which imports the module: one attempt at a time on
+   * each, except for handlers that say `sharesThread`. A handler past its run time or cancelled is ended with
+   * its thread. Default: none, handlers run inline.
    */
   readonly threads?: number | HandlerThreadOptions | undefined;
 }

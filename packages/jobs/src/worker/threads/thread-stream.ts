@@ -1,6 +1,5 @@
 import type { Payload } from '../../job/payload.js';
 import type { AttemptEnd } from '../../protocol/worker-messages.js';
-import type { Attempt } from '../attempt/attempt.js';
 import type { ChunkSender } from '../stream/chunk-sender.js';
 import type { HandlerChunks, HandlerWindow } from './handler-threads.js';
 
@@ -9,7 +8,6 @@ import type { HandlerChunks, HandlerWindow } from './handler-threads.js';
  * have as many bytes on the way as the worker has room for: a slow reader stops the handler on its thread.
  */
 export class ThreadStream {
-  private readonly attempt: Attempt;
   private readonly sender: ChunkSender;
   private readonly id: number;
   private readonly open: (window: HandlerWindow) => void;
@@ -19,18 +17,15 @@ export class ThreadStream {
 
   /** `onEnd`: the handler has ended, and every chunk has left. */
   constructor(
-    attempt: Attempt,
     sender: ChunkSender,
     id: number,
     effects: { open(window: HandlerWindow): void; ended(end: AttemptEnd): void },
   ) {
-    this.attempt = attempt;
     this.sender = sender;
     this.id = id;
     this.open = (window) => effects.open(window);
     this.onEnd = (end) => effects.ended(end);
     sender.onChange = () => this.changed();
-    attempt.startSilence();
     this.renew();
   }
 
@@ -44,7 +39,6 @@ export class ThreadStream {
 
   /** The handler has ended; its end waits for its chunks. */
   finish(end: AttemptEnd): void {
-    this.attempt.stopSilence();
     this.end = end;
     this.changed();
   }
@@ -60,10 +54,6 @@ export class ThreadStream {
 
   private renew(): void {
     const { id, taken } = this;
-    const bytes = this.sender.room;
-    // Time that the handler waits for a reader is no silence.
-    if (bytes > 0) this.attempt.startSilence();
-    else this.attempt.stopSilence();
-    this.open({ id, taken, bytes });
+    this.open({ id, taken, bytes: this.sender.room });
   }
 }

@@ -10,6 +10,7 @@ import type {
   HandlerEnded,
   HandlerFeedState,
   HandlerProgress,
+  HandlerSilence,
   HandlerThreadReports,
   HandlerThreads,
   ThreadEnded,
@@ -222,6 +223,12 @@ export class ThreadedHandlers implements HandlerRunner, HandlerThreadReports, Ru
     this.attemptOf(call)?.feed?.follow(request);
   }
 
+  handlerSilence({ isCounted, ...call }: HandlerSilence): void {
+    const attempt = this.attemptOf(call);
+    if (isCounted) attempt?.startSilence();
+    else attempt?.stopSilence();
+  }
+
   private attemptOf({ thread, id }: { readonly thread: number; readonly id: number }): Attempt | undefined {
     return this.place(thread).calls.get(id);
   }
@@ -232,7 +239,7 @@ export class ThreadedHandlers implements HandlerRunner, HandlerThreadReports, Ru
     const { stream, feed } = attempt;
     if (feed !== undefined) feed.forward = (fed) => threads.feed(thread, { id, fed });
     if (stream === undefined) return;
-    const followed = new ThreadStream(attempt, stream, id, {
+    const followed = new ThreadStream(stream, id, {
       open: (window) => threads.openWindow(thread, window),
       ended: (end) => {
         this.streams.delete(attempt);

@@ -25,11 +25,15 @@ export class ScheduleHarness {
     )[0];
   }
 
-  set(rule: Partial<ScheduleRule>, name = 'night'): AdminAnswer | undefined {
+  set(
+    rule: Partial<ScheduleRule>,
+    name = 'night',
+    { exec = 'one', keepMs = 1e6 } = {},
+  ): AdminAnswer | undefined {
     return this.call({
       kind: 'schedule-set',
       name,
-      policy: policyOf('one', { doneMs: 1e6, deadMs: 1e6 }),
+      policy: policyOf(exec, { doneMs: keepMs, deadMs: keepMs }),
       payload: '"in"',
       rule: { overlap: 'queue', catchUpMax: 1, ...rule },
     });

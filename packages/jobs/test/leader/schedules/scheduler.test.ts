@@ -178,6 +178,43 @@ scheduler('run now submits a job beside the instants, once for each call', () =>
   assert.is(fire?.by, 'ann');
 });
 
+scheduler(
+  'a request to run a schedule is repeated without a run after its job was replaced and dropped',
+  () => {
+    const world = new ScheduleHarness();
+    world.set({ everyMs: 1_000, overlap: 'replace' }, 'night', { keepMs: 100 });
+    const run = { kind: 'call', call: 77, request: { kind: 'schedule-run', name: 'night' } } as const;
+    world.client.write(run);
+    world.harness.advance(1_500);
+    const [requested] = world.fires();
+    assert.is(world.harness.leader.ledger.jobs.get(requested?.jobs[0]?.job ?? 0), undefined, 'it is dropped');
+    world.client.write(run);
+    assert.is(world.view().runs, 2, 'one by request, one by its instant');
+  },
+);
+
+scheduler('a request to run a schedule is repeated without a run after the schedule was changed', () => {
+  const world = new ScheduleHarness();
+  world.set({ everyMs: 60_000, fromAt: START });
+  const run = { kind: 'call', call: 77, request: { kind: 'schedule-run', name: 'night' } } as const;
+  world.client.write(run);
+  world.set({ everyMs: 60_000, fromAt: START }, 'night', { exec: 'two' });
+  world.client.write(run);
+  assert.is(world.view().runs, 1);
+  world.restart();
+  world.client.write(run);
+  assert.is(world.view().runs, 2, 'another client may have the same number');
+});
+
+scheduler('a request to run a schedule takes a place among the idempotency keys', () => {
+  const world = new ScheduleHarness({ limits: { keysMax: 1 } });
+  world.set({ everyMs: 60_000, fromAt: START });
+  assert.is(world.call({ kind: 'schedule-run', name: 'night' })?.kind, 'schedule');
+  const refused = world.call({ kind: 'schedule-run', name: 'night' });
+  assert.is(refused?.kind === 'refused' && refused.code, 'ERR_LEADER_BUSY');
+  assert.is(world.view().runs, 1);
+});
+
 scheduler('a removed schedule does not run, and its jobs go on', () => {
   const world = new ScheduleHarness();
   world.set({ everyMs: 1_000 });
@@ -224,6 +261,19 @@ scheduler('a full leader runs its schedules when there is room', () => {
   worker.succeed(nth(worker.assigned(), 0));
   world.harness.advance(200);
   assert.equal(world.fired(), [1_000]);
+});
+
+scheduler('a schedule whose jobs fill the dead letters waits until there is room', () => {
+  const world = new ScheduleHarness({ limits: { deadMax: 1 } });
+  const worker = world.worker();
+  world.set({ everyMs: 1_000 });
+  world.harness.advance(1_000);
+  worker.failFinally(nth(worker.assigned(), 0));
+  world.harness.advanceWithHeartbeats(1_500, worker);
+  assert.equal(world.fired(), [1_000]);
+  world.call({ kind: 'purge', jobs: [1] });
+  world.harness.advance(200);
+  assert.equal(world.fired(), [1_000, 2_000]);
 });
 
 scheduler('a run that had no room is not lost when the wall clock is set back meanwhile', () => {

@@ -1,5 +1,7 @@
 // timeout: 120s
 
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { type EmbeddedJobs, handle, JobFailedError, type JobFailure } from '@troupe/jobs';
 import { suite } from 'uvu';
@@ -18,6 +20,7 @@ import {
   exit,
   fail,
   lastAbortOf,
+  limited,
   model,
   sentByBulk,
   shared,
@@ -242,6 +245,35 @@ threads('a handler on a thread is fed', async () => {
   assert.is(await job.result(), 'TOBEORNOT');
 });
 
+threads('silence between chunks ends an attempt on a thread, with readers and without', async () => {
+  await using one = await rig(1);
+  for (const mode of ['wait', 'compute'])
+    for (const streaming of [undefined, true] as const) {
+      const job = await one.client.submit(limited, mode, { streaming });
+      assert.is((await failureOf(job.result())).name, 'SilenceExceeded');
+    }
+});
+
+threads('a handler on a thread is not silent while it waits for its feed or for a reader', async () => {
+  await using one = await rig(2);
+  const beyondSilence = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 500));
+  const fed = await one.client.submit(limited, 'feed', { streaming: true });
+  const stream = { whenUnread: 'wait', bufferBytes: 128 * 1024 } as const;
+  const unread = await one.client.submit(limited, 'bulk', { streaming: true, stream });
+  await fed.ready;
+  await beyondSilence();
+  let read = 0;
+  for await (const chunk of unread) {
+    read += chunk === 'bulk' ? 0 : 1;
+    if (read === 100) await unread.endFeed();
+  }
+  assert.is(await unread.result(), 'done');
+  await fed.feed('late');
+  await beyondSilence();
+  await fed.endFeed();
+  assert.is(await fed.result(), 'done');
+});
+
 threads(
   'a thread that ends in mid-stream is a reset, and the next attempt streams from its start',
   async () => {
@@ -266,7 +298,13 @@ threads(
     await using three = await rig(3);
     const use = async () =>
       (await three.app.overview()).workers[0]?.runners?.find(({ runner }) => runner === model.exec);
-    const names = await Promise.all(Array.from({ length: 8 }, () => three.client.run(model, 'slow')));
+    await using folder = await tempFolder();
+    const released = join(folder.path, 'released');
+    const ended = Promise.all(Array.from({ length: 8 }, () => three.client.run(model, `until ${released}`)));
+    // Both instances hold a run, however long their threads take to start.
+    await until(async () => (await use())?.held === 2);
+    await writeFile(released, '');
+    const names = await ended;
     assert.is(new Set(names).size, 2);
     assert.is(new Set(names.map((name) => name.split('/')[0])).size, 2);
     // The third thread is free for other jobs meanwhile.

@@ -1,5 +1,6 @@
 // Handlers of the tests with real threads. Each thread imports this module.
 
+import { existsSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
 import { type AttemptContext, defineJob, handle, NonRetryableError } from '@troupe/jobs';
 import { aNumber, anything, aString, schema } from '../../plain-schema.js';
@@ -134,6 +135,15 @@ export const crashing = defineJob('threads.crashing', {
   collect: false,
   retry,
 });
+export const limited = defineJob('threads.limited', {
+  input: aString,
+  output: anything,
+  chunk: aString,
+  feed: aString,
+  collect: false,
+  retry: once,
+  limits: { silenceMs: 200 },
+});
 export const sentByBulk = defineJob('threads.sent', { input: anything, output: aNumber, retry });
 
 /** Chunks that the last bulk has given. */
@@ -157,6 +167,14 @@ export const streaming = [
   handle(sentByBulk, () => sent, { sharesThread: true }),
   handle(echo, async function* (_, { feed }) {
     for await (const item of feed) yield item.toUpperCase();
+  }),
+  handle(limited, async function* (mode, { feed, signal }) {
+    yield mode;
+    if (mode === 'wait') await untilAborted(signal);
+    if (mode === 'compute') forever();
+    if (mode === 'bulk') for (let i = 0; i < 100; i += 1) yield 'x'.repeat(10_000);
+    for await (const item of feed) yield item;
+    return 'done';
   }),
   handle(crashing, async function* (to, { attempt }) {
     for (let i = 0; i < to; i += 1) {
@@ -195,7 +213,7 @@ export const warmHandlers = [
     },
     async *run(text, { loaded }) {
       yield loaded.name;
-      if (text === 'slow') await delay(100);
+      if (text.startsWith('until ')) while (!existsSync(text.slice(6))) await delay(5);
       if (text === 'fail') throw new Error('damaged');
       if (text === 'exit') process.exit(5);
     },
