@@ -90,11 +90,7 @@ interface PeerModule {
 }
 
 /** A server that runs gets a client in this process and a worker in another. */
-export async function connectPeer(
-  system: string,
-  server: PeerServer,
-  order?: JobOrder,
-): Promise<JobSystem> {
+export async function connectPeer(system: string, server: PeerServer, order?: JobOrder): Promise<JobSystem> {
   const module = new URL(`jobs/${system}.mjs`, peersFolder);
   const { open } = (await import(module.href)) as PeerModule;
   const client = await retry(() => open({ port: server.port, order }));

@@ -128,7 +128,12 @@ async function lead(
 }
 
 /** A long log is read for longer than a lease lasts. */
-async function renewing<T>(renew: () => Promise<unknown>, everyMs: number, host: Host, work: () => Promise<T>): Promise<T> {
+async function renewing<T>(
+  renew: () => Promise<unknown>,
+  everyMs: number,
+  host: Host,
+  work: () => Promise<T>,
+): Promise<T> {
   const schedule = (): Timer =>
     host.setTimer(everyMs, () => {
       timer = schedule();
