@@ -28,6 +28,11 @@ export interface LeaderStartOptions {
   readonly limits?: Defaulted<LeaderLimits> | undefined;
   /** Heartbeats, grace periods, the tick. */
   readonly times?: Defaulted<LeaderTimes> | undefined;
+  /**
+   * The labels that jobs may require: a definition, a submit or a schedule that requires another is refused.
+   * Default: any.
+   */
+  readonly labels?: readonly string[] | undefined;
   /** Options of the log in `dir`. */
   readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
   /** Called for every event of jobs and workers, in the leader's turn: it must be quick. */
@@ -47,7 +52,7 @@ export interface SpawnedLeader {
  */
 export function spawnLeader(
   name: string,
-  { dir, journal, spill, limits, times, wal, observe, middleware }: LeaderStartOptions,
+  { dir, journal, spill, limits, times, labels, wal, observe, middleware }: LeaderStartOptions,
   host: Host,
   onFatal: (error: Error) => void,
   onFollowing?: (address: string) => void,
@@ -68,6 +73,7 @@ export function spawnLeader(
     onFollowing,
     limits,
     times,
+    labels,
     observe,
     viewActors: actors,
   };

@@ -30,7 +30,7 @@ import { entryOf, authOf as keyAuthOf, readKeyFile } from '../../input/key-file.
 import { DEFAULT_PORT, socketPath } from '../../input/leader-address.js';
 import { type LeaderConfig, readLeaderConfig } from '../../input/leader-config.js';
 import { logFormatOption } from '../../input/log-format-option.js';
-import { byteCount, duration, wholeNumber } from '../../input/option-parsers.js';
+import { byteCount, duration, postgresUrl, wholeNumber } from '../../input/option-parsers.js';
 import { repeatable } from '../../input/repeatable-option.js';
 import { loggingHost, silentHost } from '../../logging-host.js';
 import { escapeControlCharacters } from '../../output/escape-control-characters.js';
@@ -84,6 +84,7 @@ export function addLeader(program: Command, context: CommandContext): void {
     .option(
       '--postgres <url>',
       'keep the log in PostgreSQL instead; follows as a standby while another leads',
+      postgresUrl,
     )
     .option('--schema <name>', 'schema of its tables there', 'troupe')
     .option('--advertise <address>', 'where peers of its standbys find it; default: where it listens')
@@ -91,7 +92,7 @@ export function addLeader(program: Command, context: CommandContext): void {
       '--spill-dir <folder>',
       'with --postgres: keep chunks of streams in files here, not in the database',
     )
-    .option('--outbox <url>', 'take jobs that transactions of this database have submitted')
+    .option('--outbox <url>', 'take jobs that transactions of this database have submitted', postgresUrl)
     .option('-c, --config <file>', 'JSON with options of startLeader; flags win over it')
     .option('-k, --key <file>', 'a key file peers may prove; may be given several times', repeatable)
     .option('--tls-cert <file>', 'certificate')
