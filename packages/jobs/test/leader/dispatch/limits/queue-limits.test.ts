@@ -169,6 +169,35 @@ limits('a class that has aged takes turns with the highest', () => {
   assert.equal(payloads(worker), ['low 0', 'high 1', 'low 1', 'high 2', 'low 2']);
 });
 
+limits('a job that no worker can run does not lift the others of its priority', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  define(client, 2, { priority: 0, requires: ['gpu'] });
+  define(client, 3, { priority: 0 });
+  define(client, 4, { priority: 9 });
+  client.submit('without a worker', { ref: 2 });
+  harness.advance(95_000);
+  client.submit('high 0', { ref: 4 });
+  harness.worker({ name: 'busy', slots: 1 });
+  harness.advance(200);
+  client.submit('low', { ref: 3 });
+  for (const text of ['high 1', 'high 2']) client.submit(text, { ref: 4 });
+  assert.equal(payloads(harness.worker({ name: 'free', slots: 3 })), ['high 1', 'high 2', 'low']);
+});
+
+limits('a label that the leader does not know is refused, and nothing is accepted', () => {
+  const harness = new LeaderHarness({ labels: ['gpu', 'eu'] });
+  const client = harness.client();
+  define(client, 2, { requires: ['gpu'] });
+  define(client, 3, { requires: ['gpu', 'gpv'] });
+  client.submit('known', { ref: 2 });
+  const { code, problem } = client.submit('unknown', { ref: 3 })?.refusal ?? {};
+  assert.equal(
+    [code, problem, harness.leader.overview().accepted],
+    ['ERR_EXEC_UNSUPPORTED', "this leader cannot: label 'gpv' is unknown, its labels are gpu, eu", 1],
+  );
+});
+
 limits('tenants take turns by identity: another name gives no further turn', () => {
   const harness = new LeaderHarness();
   const access = (identity: string) => ({ identity, permits: () => true, owns: () => true });
