@@ -2,6 +2,7 @@
 // The worker sends results by NOTIFY, because completing a batch stores a single output for the whole batch.
 import pg from 'pg';
 import PgBoss from 'pg-boss';
+import { keyOf } from '../../dist/suites/jobs/job-order.js';
 import { resultOf } from '../../dist/suites/jobs/payload.js';
 
 const QUEUE = 'bench';
@@ -10,11 +11,12 @@ const BATCH = 500;
 const RESULTS_PER_NOTIFY = 90;
 const urlOf = (port) => `postgres://postgres@127.0.0.1:${port}/postgres`;
 
-export async function open({ port }) {
+export async function open({ port, order }) {
   const boss = new PgBoss(urlOf(port));
   boss.on('error', () => undefined);
   await boss.start();
-  await boss.createQueue(QUEUE);
+  // At most one job of each singleton key is active.
+  await boss.createQueue(QUEUE, order === 'keys' ? { policy: 'singleton' } : {});
   const listener = new pg.Client(urlOf(port));
   await listener.connect();
   await listener.query('LISTEN bench_done');
@@ -35,7 +37,8 @@ export async function open({ port }) {
     run(payload) {
       const id = crypto.randomUUID();
       if (batch.length === 0) setImmediate(flush);
-      batch.push({ id, name: QUEUE, data: payload });
+      const key = order === 'keys' ? { singletonKey: keyOf(payload) } : {};
+      batch.push({ id, name: QUEUE, data: payload, ...key });
       return new Promise((resolve) => waiting.set(id, resolve));
     },
     async close() {

@@ -1,5 +1,11 @@
+import { fork } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Client } from '@troupe/jobs';
 import type { Case } from '../../runner/suite.js';
+import { firstMessage, stopProcess } from '../jobs/child-processes.js';
 import { digest, waiting } from '../jobs/job-definitions.js';
 import { PayloadSource } from '../jobs/payload-source.js';
 import { openEmbedded, PAYLOAD_BYTES, runWindow } from '../jobs-embedded/embedded-setup.js';
@@ -67,6 +73,57 @@ export function scheduleMemory(count: number): Case {
           };
         },
         close: () => setup.close(),
+      };
+    },
+  };
+}
+
+/** A leader without load that has read its folder. */
+interface OpenedLeader {
+  readonly schedules: number;
+  readonly rss: number;
+}
+
+async function openedLeader(dir: string): Promise<OpenedLeader> {
+  const program = fileURLToPath(new URL('./opened-leader-process.js', import.meta.url));
+  const child = fork(program, [dir], { execArgv: ['--expose-gc'] });
+  const opened = (await firstMessage(child)) as OpenedLeader; // its one message
+  await stopProcess(child);
+  return opened;
+}
+
+/** Resident memory of a leader that has been restarted, by its number of schedules. */
+export function scheduleResidentMemory(count: number): Case {
+  return {
+    benchmark: 'schedule-rss',
+    unit: 'schedules',
+    group: 'time',
+    headline: 'heapBytes',
+    note: `resident memory of a restarted leader process with schedules, less that of one with ${CALLS}, per schedule; the file has both after garbage collections`,
+    systems: ['troupe'],
+    repeat: { warmups: 1, iterations: 5, budgetMs: 120_000 },
+    timeoutMs: 300_000,
+    prepare: async ({ scale }) => {
+      const schedules = Math.max(2 * CALLS, Math.round(count * scale));
+      const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
+      const folders = [join(dir, 'many'), join(dir, 'few')] as const;
+      for (const [i, folder] of folders.entries()) {
+        const setup = await openEmbedded(0, folder);
+        await addSchedules(setup.client, i === 0 ? schedules : CALLS, new PayloadSource(PAYLOAD_BYTES));
+        await setup.close();
+      }
+      return {
+        async run() {
+          const started = performance.now();
+          const [many, few] = [await openedLeader(folders[0]), await openedLeader(folders[1])];
+          return {
+            attempted: schedules - CALLS,
+            completed: many.schedules - few.schedules,
+            seconds: (performance.now() - started) / 1_000,
+            heapBytes: (many.rss - few.rss) / (schedules - CALLS),
+          };
+        },
+        close: () => rm(dir, { recursive: true, force: true }),
       };
     },
   };

@@ -1,60 +1,54 @@
-import { defineJob } from '@troupe/jobs';
+import type { JobFilter } from '@troupe/jobs';
 import type { Case } from '../../runner/suite.js';
-import { waiting } from '../jobs/job-definitions.js';
+import { digest } from '../jobs/job-definitions.js';
 import { PayloadSource } from '../jobs/payload-source.js';
-import { openEmbedded, PAYLOAD_BYTES } from '../jobs-embedded/embedded-setup.js';
+import { PAYLOAD_BYTES } from '../jobs-embedded/embedded-setup.js';
+import { timeCalls } from './call-times.js';
+import { OrderedBacklog, ordered } from './ordered-backlog.js';
 
-const BATCH = 4_000;
-/** So many jobs have one tag. */
-const JOBS_PER_TAG = 100;
-/** Another definition for one batch among all. */
-const rare = defineJob('bench.rare', { input: waiting.input, output: waiting.output });
+/** So many jobs have one tag, and are all of their client and exec. */
+const RARE_JOBS = 100;
 
-/** The time of one search among queued jobs: by a tag, by a rare exec, by a state that no job has. */
-export function searchIndexed(count: number): Case {
+/** The time of one search among queued jobs, by each field that is indexed. */
+export function search(queued: number): Case {
   return {
-    benchmark: 'search',
+    benchmark: `search-${queued}`,
     unit: 'searches',
     group: 'seeing',
     headline: 'max',
-    note: `one page of at most 100 jobs among queued jobs: by a tag of ${JOBS_PER_TAG} jobs, by a rare exec, by state dead`,
+    note: `one page of at most 100 jobs of a queue of that size with 10,000 order keys, 10 priorities and 100 tenants: by a tag and by an exec of ${RARE_JOBS} jobs, with and without a client, by an order key, by an idempotency key, by a time, by state dead, and by exec and state`,
     systems: ['troupe'],
-    repeat: { warmups: 1, iterations: 3, budgetMs: 60_000 },
+    repeat: { warmups: 1, iterations: 5, budgetMs: 30_000 },
     timeoutMs: 300_000,
     prepare: async ({ scale }) => {
-      const jobs = Math.max(BATCH, Math.round(count * scale));
-      const setup = await openEmbedded(0);
-      const payloads = new PayloadSource(PAYLOAD_BYTES);
-      const { client } = setup;
-      const inputs = (size: number) => Array.from({ length: size }, () => payloads.next());
-      for (let from = 0; from < jobs; from += BATCH) await client.submitAll(waiting, inputs(BATCH));
-      await client.submitAll(rare, inputs(JOBS_PER_TAG), { tags: ['rare'] });
-      const filters = [{ tag: 'rare' }, { exec: 'bench.rare' }, { state: 'dead' }] as const;
+      const backlog = await OrderedBacklog.open('ordered');
+      await backlog.fillTo(Math.max(4_000, Math.round(queued * scale)));
+      const { app, client } = backlog.setup;
+      const payloads = new PayloadSource(PAYLOAD_BYTES, 2);
+      const rare = app.client({ name: 'rare' });
+      const inputs = Array.from({ length: RARE_JOBS - 1 }, () => payloads.next());
+      const [first] = await rare.submitAll(digest, inputs, { tags: ['rare'] });
+      await rare.submit(digest, payloads.next(), { tags: ['rare'], key: 'one' });
+      const { submittedAt: since = 0 } = (await first?.inspect()) ?? {};
+      const filters: readonly (readonly [JobFilter, number])[] = [
+        [{ tag: 'rare' }, RARE_JOBS],
+        [{ client: 'rare', exec: digest.exec }, RARE_JOBS],
+        [{ exec: digest.exec }, RARE_JOBS],
+        [{ key: 'one' }, 1],
+        [{ since }, RARE_JOBS],
+        [{ state: 'dead' }, 0],
+        [{ client: 'tenant-7', exec: ordered.exec, orderKey: 'key-7' }, 100],
+        [{ orderKey: 'key-7' }, 100],
+        [{ exec: ordered.exec, state: 'queued' }, 100],
+      ];
       return {
-        async run() {
-          const times: number[] = [];
-          let found = 0;
-          for (let i = 0; i < 30; i += 1) {
-            const filter = filters[i % filters.length] ?? { tag: 'rare' };
-            const started = performance.now();
-            found += (await client.search(filter, { max: 100 })).jobs.length;
-            times.push(performance.now() - started);
-          }
-          times.sort((a, b) => a - b);
-          const seconds = times.reduce((sum, ms) => sum + ms, 0) / 1_000;
-          const correct = found === 20 * JOBS_PER_TAG ? times.length : 0;
-          const at = (share: number): number =>
-            times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0;
-          return {
-            attempted: times.length,
-            completed: correct,
-            seconds,
-            p50: at(0.5),
-            p99: at(0.99),
-            max: at(1),
-          };
-        },
-        close: () => setup.close(),
+        run: () =>
+          timeCalls(5 * filters.length, async (i) => {
+            const [filter, found] = filters[i % filters.length] as (typeof filters)[number];
+            const { jobs } = await client.search(filter, { max: 100 });
+            return scale < 1 ? jobs.length > 0 || found === 0 : jobs.length === found;
+          }),
+        close: () => backlog.setup.close(),
       };
     },
   };

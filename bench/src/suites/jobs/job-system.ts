@@ -8,6 +8,7 @@ import { nodeHost } from '@troupe/core';
 import { connectClient } from '@troupe/jobs';
 import { firstMessage, stopProcess, untilStarted } from './child-processes.js';
 import { digest } from './job-definitions.js';
+import { type JobOrder, keyOf, priorityOf } from './job-order.js';
 import type { Payload } from './payload.js';
 import { missingServer, type PeerServer, startServer } from './peer-server.js';
 import { TraceContexts, type Traced, tracedSides } from './traced-jobs.js';
@@ -34,15 +35,17 @@ const peersFolder = new URL('../../../peers/', import.meta.url);
 
 /** The reason why a peer cannot run here, `undefined` if it can. */
 export function missingPeer(system: string): string | undefined {
-  if (!PEERS.includes(system)) return undefined;
+  return PEERS.includes(system) ? (missingClient(system) ?? missingServer(system)) : undefined;
+}
+
+export function missingClient(system: string): string | undefined {
   const name = PACKAGES[system] ?? system;
-  if (!existsSync(new URL(`node_modules/${name}/package.json`, peersFolder)))
-    return `${system}: the client ${name} is not installed: npm run bench -- --install-peers`;
-  return missingServer(system);
+  if (existsSync(new URL(`node_modules/${name}/package.json`, peersFolder))) return undefined;
+  return `${system}: the client ${name} is not installed: npm run bench -- --install-peers`;
 }
 
 export function openSystem(system: string, topology: Topology): Promise<JobSystem> {
-  return PEERS.includes(system) ? openPeer(system) : openTroupe(topology);
+  return PEERS.includes(system) ? openPeer(system, topology.order) : openTroupe(topology);
 }
 
 /** The limit of `startWorker`. */
@@ -63,12 +66,14 @@ export interface Topology {
   readonly pages?: number | undefined;
   /** The form of the records in the leader's log; binary unless given. */
   readonly codec?: 'binary' | 'jsonl';
+  /** First in, first out unless given. */
+  readonly order?: JobOrder | undefined;
 }
 
-async function openPeer(system: string): Promise<JobSystem> {
+async function openPeer(system: string, order: JobOrder | undefined): Promise<JobSystem> {
   const server = await startServer(system);
   try {
-    return await connectPeer(system, server);
+    return await connectPeer(system, server, order);
   } catch (error) {
     await server.close();
     throw error;
@@ -80,10 +85,15 @@ interface PeerClient {
   close(): Promise<void>;
 }
 
-async function connectPeer(system: string, server: PeerServer): Promise<JobSystem> {
+interface PeerModule {
+  open(options: { port: number; order: JobOrder | undefined }): Promise<PeerClient>;
+}
+
+/** A server that runs gets a client in this process and a worker in another. */
+export async function connectPeer(system: string, server: PeerServer, order?: JobOrder): Promise<JobSystem> {
   const module = new URL(`jobs/${system}.mjs`, peersFolder);
-  const { open } = (await import(module.href)) as { open(options: { port: number }): Promise<PeerClient> };
-  const client = await retry(() => open({ port: server.port }));
+  const { open } = (await import(module.href)) as PeerModule;
+  const client = await retry(() => open({ port: server.port, order }));
   const worker = await untilStarted(
     fork(fileURLToPath(module), ['worker', String(server.port)], { execArgv: [] }),
   );
@@ -106,7 +116,16 @@ function startPages(port: number, pages: number): Promise<ChildProcess> {
 }
 
 async function openTroupe(topology: Topology): Promise<JobSystem> {
-  const { outstanding, workers = 1, clients = 1, slots, codec = 'binary', traced, pages = 0 } = topology;
+  const {
+    outstanding,
+    workers = 1,
+    clients = 1,
+    slots,
+    codec = 'binary',
+    traced,
+    pages = 0,
+    order,
+  } = topology;
   const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
   const program = new URL('./leader-and-worker-process.js', import.meta.url);
   const leader = fork(program, ['leader', dir, codec, traced ?? ''], { execArgv: [] });
@@ -128,9 +147,10 @@ async function openTroupe(topology: Topology): Promise<JobSystem> {
   return {
     run: (payload, caller) => {
       const own = connected[caller % connected.length] as (typeof connected)[number];
-      return traced === 'context'
-        ? own.run(digest, payload, { trace: contexts.next() })
-        : own.run(digest, payload);
+      if (traced === 'context') return own.run(digest, payload, { trace: contexts.next() });
+      if (order === 'priorities') return own.run(digest, payload, { priority: priorityOf(payload) });
+      if (order === 'keys') return own.run(digest, payload, { orderKey: keyOf(payload) });
+      return own.run(digest, payload);
     },
     runFile: async (path) => {
       const handle = await (connected[0] as (typeof connected)[number]).submitFile(digest, path);

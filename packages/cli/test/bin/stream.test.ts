@@ -132,6 +132,7 @@ streams('a chunk is printed as it comes, and a line is fed before the input ends
     feeding.child.stdin?.write(`${line}\n`);
     await streaming.said(new RegExp(`"chunk":"${line.toUpperCase()}`));
   }
+  assert.match(streaming.err, `troupe: job ${id}\n`);
   const waited = await inProcess(['await', id, '--stream', '--result-within', '50', ...to]);
   assert.equal([waited.code, waited.out], [75, 'ONE\n\nTWO\n\n']);
   assert.match(waited.err, /no outcome within 50 ms; it goes on/);

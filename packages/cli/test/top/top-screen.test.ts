@@ -35,6 +35,7 @@ function overview(more: Partial<LeaderOverview> = {}): LeaderOverview {
     'results',
     'resultBytes',
     'spillBytes',
+    'schedules',
   ];
   return {
     tag: 'abcde',

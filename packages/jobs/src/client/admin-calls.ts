@@ -119,6 +119,16 @@ export class AdminCalls {
     return answer.kind === 'jobs' ? answer.views : [];
   }
 
+  /** Refused where none of these jobs is a dead letter. */
+  async redrive(jobs: readonly number[], wait: WaitOptions): Promise<number> {
+    const redriven = await this.redriveOrPurge('redrive', jobs, wait);
+    if (redriven > 0 || jobs.length === 0) return redriven;
+    const dead = await this.deadAttempts(jobs.slice(0, BULK_JOBS_MAX), wait);
+    // One whose feed has lost its beginning stays as it is.
+    if (dead.length > 0) return 0;
+    throw new RequestRefusedError('redrive', 'ERR_JOB_NOT_DEAD', 'none of these jobs is a dead letter');
+  }
+
   /**
    * In two steps: the deaths that are meant, then the change of exactly these. A repeated request changes no
    * job that has died again since.

@@ -466,7 +466,7 @@ export class Client implements JobOperations, AsyncDisposable {
    */
   async redrive(ids: readonly string[], options: WaitOptions = {}): Promise<number> {
     checkOptions('redrive', options, WAIT_OPTIONS);
-    return this.admin.redriveOrPurge('redrive', this.numbersOf(ids), options);
+    return this.admin.redrive(this.numbersOf(ids), options);
   }
 
   /** Deletes dead letters. Resolves with their number. */

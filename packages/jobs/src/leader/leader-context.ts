@@ -41,6 +41,8 @@ export interface LeaderContext {
   readonly stats: LeaderStats;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
+  /** The labels that jobs may require; undefined: any. */
+  readonly labels: readonly string[] | undefined;
   readonly clock: JobsClock;
   readonly effects: LeaderEffects;
   readonly observe: JobsObserver | undefined;
@@ -49,6 +51,8 @@ export interface LeaderContext {
    * Never goes back.
    */
   readonly recordTime: number;
+  /** How far the wall clock was set since the leader started. */
+  readonly wallStepMs: number;
   /**
    * The leader's own monotonic time, for leases and liveness. A stall of the leader counts as two ticks of it
    * at most.

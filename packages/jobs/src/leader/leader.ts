@@ -43,6 +43,7 @@ import { MessageSlices } from './sessions/message-slices.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
 import { SessionRegistry } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
+import { DurationHistogram } from './stats/duration-histogram.js';
 import { LeaderStats } from './stats/exec-stats.js';
 import type { FoundBlock } from './streams/spill-block.js';
 import { StreamTable } from './streams/stream-table.js';
@@ -65,6 +66,7 @@ export interface LeaderSetup {
   readonly effects: LeaderEffects;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
+  readonly labels?: readonly string[] | undefined;
   /** It has files for chunks of streams. */
   readonly hasSpill: boolean;
   readonly observe?: JobsObserver | undefined;
@@ -91,6 +93,7 @@ export class Leader implements LeaderContext {
   readonly stats = new LeaderStats();
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
+  readonly labels: readonly string[] | undefined;
   readonly clock: JobsClock;
   readonly effects: LeaderEffects;
   readonly observe: JobsObserver | undefined;
@@ -98,6 +101,8 @@ export class Leader implements LeaderContext {
   readonly journal: Journal;
   readonly recordBytesMax: number;
   private log: LogCondition;
+  /** In microseconds: a disk answers within a millisecond. */
+  private readonly commits = new DurationHistogram();
   private readonly replayMs: number;
   private readonly journalWriter: JournalWriter<Session>;
   private readonly submits: SubmitProcessor;
@@ -134,6 +139,7 @@ export class Leader implements LeaderContext {
     this.log = setup.journal.condition;
     this.replayMs = setup.replayMs;
     this.limits = setup.limits;
+    this.labels = setup.labels;
     this.times = setup.times;
     this.clock = setup.clock;
     this.time = new LeaderTime(setup.clock, setup.ledger.now);
@@ -213,6 +219,10 @@ export class Leader implements LeaderContext {
 
   get recordTime(): number {
     return this.time.record;
+  }
+
+  get wallStepMs(): number {
+    return this.time.wallStepMs;
   }
 
   get leaseTime(): number {
@@ -338,8 +348,12 @@ export class Leader implements LeaderContext {
   }
 
   get logUse(): LogUse {
-    const { sealedBytes, cutBytes, failedSnapshots } = this.log;
-    return { bytes: sealedBytes, cutBytes, failedSnapshots, replayMs: this.replayMs };
+    const { sealedBytes, cutBytes, failedSnapshots, segments, snapshot, freeBytes } = this.log;
+    const { commits, replayMs, recordTime: now } = this;
+    const ms = (share: number): number => commits.quantile(share, now) / 1_000;
+    const commitMs = { p50: ms(0.5), p99: ms(0.99) };
+    const log = { bytes: sealedBytes, cutBytes, failedSnapshots, replayMs, commitMs };
+    return { ...log, segments, snapshot, freeBytes };
   }
 
   stage(record: LedgerRecord, from?: Session, tag = 0): void {
@@ -462,10 +476,12 @@ export class Leader implements LeaderContext {
   private durable(batch: RecordBatch<Session>, firstLsn: number): void {
     if (this.stopped) return;
     this.time.read();
+    const tookMs = this.clock.now() - batch.appendedAt;
+    this.commits.add(tookMs * 1_000, this.recordTime);
     this.observe?.({
       kind: 'durable',
       records: batch.size,
-      tookMs: this.clock.now() - batch.appendedAt,
+      tookMs,
       lsn: this.journalWriter.lsn,
     });
     batch.visit(firstLsn, this.applyAndAct);
@@ -489,7 +505,7 @@ export class Leader implements LeaderContext {
     if (this.stopped || this.stopping) return;
     this.time.tick(this.times.tickMs);
     this.leaseWatch.check();
-    this.queues.tick(this.recordTime);
+    this.queues.tick(this.recordTime, (queue) => this.fleet.canServe(queue));
     this.expire();
     this.streams.tick();
     this.feeds.tick();

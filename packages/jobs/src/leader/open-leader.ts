@@ -39,6 +39,8 @@ export interface LeaderOptions {
   readonly later: (run: () => void) => void;
   readonly limits?: Defaulted<LeaderLimits> | undefined;
   readonly times?: Defaulted<LeaderTimes> | undefined;
+  /** The labels that jobs may require. Absent: any. */
+  readonly labels?: readonly string[] | undefined;
   readonly observe?: JobsObserver | undefined;
 }
 
@@ -63,7 +65,7 @@ export function openLeader(
       lastLsn = lsn;
     },
   };
-  const { clock, observe } = options;
+  const { clock, observe, labels } = options;
   const openedAt = clock.now();
   let replayMs = 0;
   const start = (journal: Journal, spill: Spill | undefined, found: readonly FoundFile[]): void => {
@@ -77,6 +79,7 @@ export function openLeader(
       effects,
       limits,
       times,
+      labels,
       hasSpill: spill !== undefined,
       observe,
     });

@@ -1,12 +1,11 @@
 import { type ActorRef, type ActorSystem, createSystem, type Host, type Middleware } from '@troupe/core';
 import { nodeStorage, type WalEvent, type WalOptions } from '@troupe/wal';
-import type { OpenJournal } from '../journal/journal.js';
 import { logWalEvent } from '../journal/wal-event-log.js';
 import { walJournal } from '../journal/wal-journal.js';
 import type { Defaulted } from '../option-check.js';
 import { type ActorsView, viewActors } from '../protocol/actors-view.js';
 import { fileSpill } from '../spill/file-spill.js';
-import type { OpenSpill } from '../spill/spill.js';
+import type { OpenSpill, SpillingJournal } from '../spill/spill.js';
 import type { JobsObserver } from './jobs-event.js';
 import { LeaderActor } from './leader-actor.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
@@ -19,16 +18,21 @@ export interface LeaderStartOptions {
    */
   readonly dir?: string | undefined;
   /** Another log in place of the folder. */
-  readonly journal?: OpenJournal | undefined;
+  readonly journal?: SpillingJournal | undefined;
   /**
    * Another place for chunks of streams that have no room in memory. Default: files in `dir`; with `journal`
-   * alone, none.
+   * alone, that of the journal, if it has one.
    */
   readonly spill?: OpenSpill | undefined;
   /** Bounds of its tables. */
   readonly limits?: Defaulted<LeaderLimits> | undefined;
   /** Heartbeats, grace periods, the tick. */
   readonly times?: Defaulted<LeaderTimes> | undefined;
+  /**
+   * The labels that jobs may require: a definition, a submit or a schedule that requires another is refused.
+   * Default: any.
+   */
+  readonly labels?: readonly string[] | undefined;
   /** Options of the log in `dir`. */
   readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
   /** Called for every event of jobs and workers, in the leader's turn: it must be quick. */
@@ -48,7 +52,7 @@ export interface SpawnedLeader {
  */
 export function spawnLeader(
   name: string,
-  { dir, journal, spill, limits, times, wal, observe, middleware }: LeaderStartOptions,
+  { dir, journal, spill, limits, times, labels, wal, observe, middleware }: LeaderStartOptions,
   host: Host,
   onFatal: (error: Error) => void,
   onFollowing?: (address: string) => void,
@@ -59,7 +63,7 @@ export function spawnLeader(
     wal?.onEvent?.(event);
   };
   const openJournal = journal ?? walJournal({ ...wal, dir, onEvent, onFatal });
-  const openSpill = spill ?? (dir === undefined ? undefined : fileSpill(nodeStorage(dir)));
+  const openSpill = spill ?? (dir === undefined ? journal?.spill : fileSpill(nodeStorage(dir)));
   const actors = (): ActorsView => viewActors(system);
   const args = {
     host,
@@ -69,6 +73,7 @@ export function spawnLeader(
     onFollowing,
     limits,
     times,
+    labels,
     observe,
     viewActors: actors,
   };

@@ -37,11 +37,15 @@ export type WaitReason =
       /** Its priority with its age. */
       readonly level: number;
     }
-  /** No worker is connected that serves it: `workers` are there in all. */
+  /**
+   * No worker is connected that serves it: `workers` are there in all, `serveExec` have its exec. `quiet`
+   * would take it if no operator kept them from getting jobs.
+   */
   | {
       readonly kind: 'no-worker';
       readonly workers: number;
       readonly serveExec: number;
+      readonly quiet: number;
       readonly requires: readonly string[];
       readonly feature: string;
     }

@@ -135,6 +135,9 @@ jobs('a failing job is retried, then becomes a dead letter with its last error',
   assert.ok(events.some((event) => event.kind === 'durable' && event.tookMs >= 0));
   assert.is(await client.redrive([handled.id]), 1);
   assert.is(await codeOf(handled.result()), 'ERR_JOB_FAILED');
+  const later = await client.submit(echo, 'later', { runAfterMs: 60_000 });
+  assert.is(await codeOf(client.redrive([later.id])), 'ERR_JOB_NOT_DEAD', 'a live job is not redriven');
+  assert.is((await later.inspect()).state, 'queued');
   assert.equal(attempts, [1, 2, 3, 4, 5, 6]);
   assert.is(await client.purge([handled.id]), 1);
   assert.is(await client.purge([handled.id]), 0);

@@ -15,7 +15,7 @@ export const picky = handle(Picky, (text) => {
   return text;
 });
 
-/** One act for each kind of record of operators and schedules, and what is there afterwards. */
+/** One act for each kind of record of control, and the state that is there afterwards. */
 export interface Act {
   run(client: Client, app: EmbeddedJobs): Promise<void>;
   /** A text that does not depend on times and ids. */
@@ -27,6 +27,32 @@ const schedulesOf = async (client: Client): Promise<string> =>
   (await client.schedules.list()).map(({ name, paused, runs }) => `${name} ${paused} ${runs}`).join();
 const actsOf = async (client: Client): Promise<string> =>
   (await client.audit()).map(({ action, target }) => `${action} ${target}`).join();
+
+const actionsOf = async (client: Client): Promise<string> =>
+  (await client.audit()).map(({ action }) => action).join();
+const jobsOf = async (client: Client): Promise<string> =>
+  (await client.search({})).jobs
+    .map(({ state, reason, attempt, failures }) => `${state} ${reason} ${attempt} ${failures}`)
+    .join();
+const queuesOf = async (client: Client): Promise<string> => {
+  const queues = (await client.queues()).map(({ mode, limits }) => `${mode} ${JSON.stringify(limits)}`);
+  return `${queues.join()} ${await actsOf(client)}`;
+};
+
+async function connected(client: Client, app: EmbeddedJobs): Promise<void> {
+  app.worker({ name: 'w', handlers: [picky] });
+  while ((await client.overview()).workers.length === 0)
+    await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The id of a dead letter; no worker is connected any more. */
+async function dead(client: Client, app: EmbeddedJobs): Promise<string> {
+  const worker = app.worker({ handlers: [picky] });
+  const job = await client.submit(Picky, 'bad');
+  await job.result().catch(() => undefined);
+  await worker.drain();
+  return job.id;
+}
 
 const add = (client: Client): Promise<unknown> =>
   client.schedules.add('s', Echo, 'x', { cron: '0 0 29 2 *', zone: 'Europe/Berlin' });
@@ -63,11 +89,8 @@ export const ACTS: Readonly<Record<string, Act>> = {
   },
   redrive_edited: {
     run: async (client, app) => {
-      const worker = app.worker({ handlers: [picky] });
-      const job = await client.submit(Picky, 'bad');
-      await job.result().catch(() => undefined);
-      await worker.drain();
-      await client.redriveEdited(Picky, job.id, 'good');
+      const id = await dead(client, app);
+      await client.redriveEdited(Picky, id, 'good');
     },
     after: async (client) => {
       const { jobs } = await client.search({ exec: 'kill.picky' });
@@ -77,13 +100,89 @@ export const ACTS: Readonly<Record<string, Act>> = {
   },
   worker_quiet: {
     run: async (client, app) => {
-      app.worker({ name: 'w', handlers: [picky] });
-      while ((await client.overview()).workers.length === 0)
-        await new Promise((resolve) => setImmediate(resolve));
+      await connected(client, app);
       await client.workers.quiet('w');
     },
     after: actsOf,
     expected: 'worker-quiet w',
+  },
+  audit: {
+    run: async (client, app) => {
+      await connected(client, app);
+      await client.workers.stop('w');
+    },
+    after: actsOf,
+    expected: 'worker-stop w',
+  },
+  queue_limits: {
+    run: async (client) =>
+      void (await client.queue(Echo.exec).setLimits({ runningMax: 3, keyRate: { jobs: 1, perMs: 9 } })),
+    after: queuesOf,
+    expected: 'open {"runningMax":3,"keyRate":{"jobs":1,"perMs":9}} queue-limits kill/kill.echo',
+  },
+  queue_mode: {
+    run: async (client) => void (await client.queue(Echo.exec).pause()),
+    after: queuesOf,
+    expected: 'paused {} queue-paused kill/kill.echo',
+  },
+  expire: {
+    run: async (client) => {
+      const job = await client.submit(Echo, 'x', { startWithinMs: 1 });
+      await job.result().catch(() => undefined);
+    },
+    after: jobsOf,
+    expected: 'cancelled expired 0 0',
+  },
+  redrive: {
+    run: async (client, app) => {
+      const id = await dead(client, app);
+      await client.redrive([id]);
+    },
+    after: async (client) => `${await jobsOf(client)} ${await actionsOf(client)}`,
+    expected: 'queued  1 0 redrive',
+  },
+  purge: {
+    run: async (client, app) => {
+      const id = await dead(client, app);
+      await client.purge([id]);
+    },
+    after: async (client) => `[${await jobsOf(client)}] ${await actionsOf(client)}`,
+    expected: '[] purge',
+  },
+  cancel: {
+    run: async (client) => {
+      const job = await client.submit(Echo, 'x');
+      await job.cancel('no need');
+    },
+    after: async (client) => `${await jobsOf(client)} ${await actionsOf(client)}`,
+    expected: 'cancelled no need 0 0 cancel',
+  },
+  // A retry that is no failure.
+  snooze: {
+    run: async (client, app) => {
+      app.worker({ handlers: [handle(Echo, (_input, context) => context.snooze(3_600_000))] });
+      const job = await client.submit(Echo, 'x');
+      while ((await job.inspect()).dueAt < Date.now()) await new Promise((resolve) => setImmediate(resolve));
+    },
+    after: async (client) => {
+      const [job] = (await client.search({})).jobs;
+      const isLater = (job?.dueAt ?? 0) > Date.now() + 1_800_000;
+      return `${await jobsOf(client)} ${isLater}`;
+    },
+    expected: 'queued  1 0 true',
+  },
+  order: {
+    run: async (client) => {
+      for (const input of ['x', 'y']) await client.submit(Echo, input, { orderKey: 'a', priority: 9 });
+    },
+    after: async (client) => {
+      const { jobs } = await client.search({ orderKey: 'a' });
+      const reasons = await Promise.all(jobs.map(({ job }) => client.explain(client.idOf(job))));
+      const [exec] = (await client.stats()).execs;
+      const kinds = reasons.map((one) => one.reasons.map(({ kind }) => kind).join('+'));
+      return `${kinds.join()} ${JSON.stringify(exec?.queuedByPriority)}`;
+    },
+    expected: 'no-worker,order-key+no-worker {"9":2}',
   },
   tags: {
     run: async (client) =>

@@ -43,6 +43,7 @@ const LOG_CONDITION: LogCondition = { disk: 'ok', sealedBytes: 5, cutBytes: 7, f
 interface LeaderHarnessOptions {
   readonly limits?: Partial<LeaderLimits> | undefined;
   readonly times?: Partial<LeaderTimes> | undefined;
+  readonly labels?: readonly string[] | undefined;
   /** False: it has a journal alone. */
   readonly hasSpill?: boolean | undefined;
 }
@@ -84,7 +85,7 @@ export class LeaderHarness {
       wallNow: () => 1_000_000_000 + this.now + this.wallStepMs,
       random: () => 0.5,
     };
-    const { limits, times } = options;
+    const { limits, times, labels } = options;
     const effects = (journal: Journal, spill: Spill | undefined): LeaderEffects =>
       this.effects(journal, spill, put);
     const onSpillFailed = (error: Error): void => void this.fatal.push(error);
@@ -100,6 +101,7 @@ export class LeaderHarness {
         owner: NO_OWNER,
         limits,
         times,
+        labels,
       },
       (error, leader) => {
         if (leader === undefined) throw error ?? new Error('no leader');

@@ -34,6 +34,8 @@ interface FedJobsSetup {
 const FAILURES_MAX = 2;
 /** No client that lives is away for so long. */
 const GRACE_MS = 1_500;
+/** An item on its way to a job that dies has reached the redriven job by then, or nothing. */
+const REDRIVEN_MS = 1_000;
 const LARGE_ITEM = 'x'.repeat(700);
 
 /**
@@ -167,7 +169,15 @@ export class FedJobs {
     this.seconds.set(feeder, [...(this.seconds.get(feeder) ?? []), [second, machine, machine.incarnation]]);
     const own = `${feeder} and ${machine.name}.${machine.incarnation}`;
     for (let i = 0; i < 3; i += 1)
-      this.later(machine, this.random() * 300, () => this.add(second, job, own, machine.name, {}));
+      this.later(machine, this.random() * 300, () => {
+        this.add(second, job, own, machine.name, {});
+        this.later(machine, REDRIVEN_MS, () => this.endRedriven(second, job, machine));
+      });
+  }
+
+  /** Of a job that was dead meanwhile, its own client has ended the feed already. */
+  private endRedriven(handle: JobHandle<FedJobs['job']>, job: number, machine: SimulatedMachine): void {
+    if ((this.setup.records.jobs.get(job)?.redrives ?? 0) > 0) this.end(handle, job, machine);
   }
 
   /** Its calls are not answered any more; the feeds that only others have open must still end. */

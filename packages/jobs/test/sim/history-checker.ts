@@ -1,3 +1,4 @@
+import { payloadText } from '#src/job/payload.js';
 import type { Ledger } from '#src/ledger/ledger.js';
 import { EXPIRED, type JobModel, type ModelState, type RecordModel } from './record-model.js';
 
@@ -193,6 +194,8 @@ function* checkEnd(model: JobModel, ledger: Ledger, allowed: Allowances): Genera
   if (job === undefined && !allowed.drops && model.state !== 'purged') yield `job ${model.no} is gone`;
   if (job !== undefined && job.state !== model.state)
     yield `job ${model.no} is ${job.state}, by its records ${model.state}`;
+  if (job?.state === 'dead' && payloadText(job.payload) !== (model.edited ?? model.payload))
+    yield `dead letter ${model.no} has the input ${payloadText(job.payload)}`;
 }
 
 const ENDED: readonly ModelState[] = ['done', 'dead', 'cancelled', 'purged'];
@@ -209,7 +212,8 @@ function* checkSeen(op: SubmitOp, model: JobModel, allowed: Allowances): Generat
     model.redrives === 0
   )
     yield `job ${no} is ${state}, its client saw ${op.seen}`;
-  if (op.seen === 'done' && op.result !== expected(op, model.attempt))
+  const payload = model.edited === undefined ? op.payload : (JSON.parse(model.edited) as string);
+  if (op.seen === 'done' && op.result !== expected({ payload }, model.attempt))
     yield `job ${no}: its client saw the result ${String(op.result)}`;
   if (op.cancelAcked !== 0 && state !== 'cancelled')
     yield `job ${no} is ${state} after an acknowledged cancel`;

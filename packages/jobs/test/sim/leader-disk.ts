@@ -140,7 +140,7 @@ export class LeaderDisk {
    * it are spared: a damaged last batch looks like one that was never finished.
    */
   flipBit(): void {
-    if (this.damage !== undefined || this.hasUnnoticedDamage) return;
+    if (this.damage !== undefined || this.zeroed !== undefined || this.hasUnnoticedDamage) return;
     const files = [...this.disk.files()].filter(([, bytes]) => bytes.length > 0);
     const newest = Math.max(...files.map(([name]) => segmentOf(name)));
     const whole = files.filter(([name]) => segmentOf(name) < newest - 1 && !isTemporary(name));

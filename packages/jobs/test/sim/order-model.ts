@@ -21,6 +21,8 @@ export interface OrderedJob {
   crashes: number;
   /** Latest first: when it may begin, in record time. */
   since: number;
+  /** In record time. */
+  endedAt: number;
   /** It is back in its queue by a redrive, and has not begun since. */
   isRedriven: boolean;
 }
@@ -36,8 +38,9 @@ const AGEING_MS = 10_000;
 interface Control {
   mode: QueueMode;
   limits: QueueLimits;
-  /** In virtual time. */
+  /** In virtual time, and in record time. */
   changedAt: number;
+  recordedAt: number;
   tokens: number;
   filledAt: number;
   /** The most jobs of a key that may have entered the queue so far; they begin whatever the limit is then. */
@@ -53,6 +56,8 @@ export class OrderModel {
   private readonly now: () => number;
   private readonly problem: (text: string) => void;
   private readonly controls = new Map<string, Control>();
+  /** When a job of a priority that had waited long was last started, in record time. */
+  private readonly agedAt = new Map<number, number>();
 
   constructor(jobs: ReadonlyMap<number, OrderedJob>, now: () => number, problem: (text: string) => void) {
     this.jobs = jobs;
@@ -68,7 +73,8 @@ export class OrderModel {
     const tokens = rate === undefined ? 0 : (rate.burst ?? rate.jobs);
     const keyMost = Math.max(most, next.limits.keyRunningMax ?? 1);
     const filledAt = record.at;
-    this.controls.set(record.queue, { ...next, changedAt: this.now(), tokens, filledAt, keyMost });
+    const times = { changedAt: this.now(), recordedAt: record.at };
+    this.controls.set(record.queue, { ...next, ...times, tokens, filledAt, keyMost });
   }
 
   expired(job: OrderedJob | undefined, { at }: ExpireRecord): void {
@@ -83,6 +89,7 @@ export class OrderModel {
     this.checkDeadline(job, record);
     this.checkKey(job);
     this.checkPriority(job, record);
+    if (isOld(job, record.at)) this.agedAt.set(priorityOf(job), record.at);
     const { requires = [] } = job.policy;
     if (requires.length > 0 && !record.worker.startsWith(LABELLED))
       this.problem(`job ${job.no} requires a label, and goes to ${record.worker}`);
@@ -120,10 +127,7 @@ export class OrderModel {
     if (this.controls.size > 0 || !isPlain(job) || job.attempt > 0) return;
     const waiting = [...this.jobs.values()].filter((other) => other.state === 'queued' && other !== job);
     const own = priorityOf(job);
-    const isAged = [job, ...waiting].some(
-      (other) => priorityOf(other) === own && at - other.since >= AGEING_MS - IN_FORCE_MS,
-    );
-    if (isAged) return;
+    if (this.isAged(own, at)) return;
     const passed = waiting.find(
       (other) =>
         isPlain(other) &&
@@ -140,9 +144,19 @@ export class OrderModel {
       );
   }
 
+  /** By a job that waits, or did at the last tick of the leader. */
+  private isAged(priority: number, at: number): boolean {
+    if (at - (this.agedAt.get(priority) ?? Number.NEGATIVE_INFINITY) <= IN_FORCE_MS) return true;
+    const isRecent = ({ state, endedAt }: OrderedJob): boolean =>
+      state === 'queued' || (state !== 'running' && at - endedAt <= IN_FORCE_MS);
+    return [...this.jobs.values()].some(
+      (job) => priorityOf(job) === priority && isRecent(job) && isOld(job, at),
+    );
+  }
+
   private checkQueue(queue: string, job: OrderedJob, { at }: AssignRecord): void {
     const control = this.controls.get(queue);
-    if (control === undefined || !this.isInForce(control)) return;
+    if (control === undefined || !this.isInForce(control, at)) return;
     const { mode, limits } = control;
     if (mode === 'paused') this.problem(`job ${job.no} begins while ${queue} is paused`);
     const { runningMax = Number.POSITIVE_INFINITY, rate } = limits;
@@ -159,13 +173,18 @@ export class OrderModel {
     if (control.tokens < -0.001) this.problem(`job ${job.no} begins beyond the rate of ${queue}`);
   }
 
-  private isInForce({ changedAt }: Control): boolean {
-    return this.now() - changedAt > IN_FORCE_MS;
+  /** By both times: records that a leader wrote before its crash are seen later, together. */
+  private isInForce({ changedAt, recordedAt }: Control, at: number): boolean {
+    return this.now() - changedAt > IN_FORCE_MS && at - recordedAt > IN_FORCE_MS;
   }
 }
 
 function priorityOf({ policy }: OrderedJob): number {
   return policy.priority ?? 4;
+}
+
+function isOld({ since }: OrderedJob, at: number): boolean {
+  return at - since >= AGEING_MS - IN_FORCE_MS;
 }
 
 function isPlain({ policy, orderKey }: OrderedJob): boolean {

@@ -14,6 +14,7 @@ import type {
   ScheduleFireRecord,
   Submission,
 } from '#src/ledger/ledger-record.js';
+import { ActModel } from './act-model.js';
 import { OrderModel } from './order-model.js';
 import { withoutRequired } from './other-versions.js';
 import { ScheduleModel } from './schedule-model.js';
@@ -33,6 +34,9 @@ export interface JobModel {
   readonly payload: string;
   readonly at: number;
   readonly orderKey: string;
+  readonly tags: readonly string[];
+  /** Its input since a redrive has changed it, as the payload. */
+  edited: string | undefined;
   readonly isDelayed: boolean;
   /** When it may begin, in record time. */
   since: number;
@@ -76,6 +80,7 @@ export class RecordModel {
   readonly feeds = new Map<number, FeedModel>();
   readonly problems: string[] = [];
   readonly schedules: ScheduleModel;
+  readonly acts: ActModel;
   private readonly rules: RecordRules;
   private readonly order: OrderModel;
   private readonly now: () => number;
@@ -98,6 +103,7 @@ export class RecordModel {
       problem: (text) => void this.problems.push(text),
     });
     this.order = new OrderModel(this.jobs, now, (text) => void this.problems.push(text));
+    this.acts = new ActModel(now, (text) => void this.problems.push(text));
   }
 
   /** Sees a record when a leader learns that it is durable, or when the next leader reads it. */
@@ -199,6 +205,7 @@ export class RecordModel {
   }
 
   private record(record: LedgerRecord): void {
+    this.acts.take(record);
     switch (record.type) {
       case 'policy':
         this.policies.set(record.no, record.policy);
@@ -261,7 +268,12 @@ export class RecordModel {
       case 'schedule_fire':
         return this.fired(record);
       case 'redrive_edited':
-        return this.redrivenOrPurged(this.jobs.get(record.job), 'redrive', record.at);
+        return this.redrivenOrPurged(
+          this.jobs.get(record.job),
+          'redrive',
+          record.at,
+          payloadText(record.payload),
+        );
       case 'worker_quiet':
       case 'audit':
       case 'genesis':
@@ -352,6 +364,8 @@ export class RecordModel {
       payload: payloadText(from.payload),
       at,
       orderKey: from.orderKey ?? '',
+      tags: from.tags ?? [],
+      edited: undefined,
       isDelayed: from.dueAt > 0,
       since: Math.max(at, from.dueAt),
       isRedriven: false,
@@ -429,7 +443,12 @@ export class RecordModel {
   }
 
   /** A dead letter whose retention was over by the time of the record is skipped. */
-  private redrivenOrPurged(job: JobModel | undefined, type: 'redrive' | 'purge', at: number): void {
+  private redrivenOrPurged(
+    job: JobModel | undefined,
+    type: 'redrive' | 'purge',
+    at: number,
+    edited?: string,
+  ): void {
     if (job?.state !== 'dead' || job.endedAt + job.policy.keep.deadMs <= at) return;
     if (type === 'redrive' && this.feeds.get(job.no)?.isDropped === true) return;
     if (type === 'purge') {
@@ -441,6 +460,7 @@ export class RecordModel {
     job.failures = 0;
     job.crashes = 0;
     job.redrives += 1;
+    job.edited = edited ?? job.edited;
     job.isRedriven = true;
     job.since = Math.max(job.since, at);
   }

@@ -31,6 +31,7 @@ import { FedJobs } from './fed-jobs.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
 import { LeaderDisk, type MakeStorage } from './leader-disk.js';
 import { MessageObserver } from './message-observer.js';
+import { OperatorActs, originalOf } from './operator-acts.js';
 import { LABEL } from './order-model.js';
 import { foldOf, isRaised, type LeaderVersion, OtherVersions } from './other-versions.js';
 import { type PeerVersion, PeerVersions } from './peer-versions.js';
@@ -186,6 +187,9 @@ export class SimulatedCluster {
   private readonly readers = new Map<SimulatedMachine, Client>();
   private readonly fedJobs: FedJobs;
   private readonly scheduled: ScheduledJobs;
+  private readonly acts: OperatorActs;
+  /** The operator after the faults. */
+  private operator: { readonly client: Client; readonly machine: SimulatedMachine } | undefined = undefined;
   /** Clients of a version that knows feeds. */
   private readonly feedingClients = new Map<SimulatedMachine, Client>();
   private readonly versions: OtherVersions;
@@ -242,6 +246,13 @@ export class SimulatedCluster {
       records: this.records,
       job: this.jobs.main.slow,
       deadMax,
+    });
+    this.acts = new OperatorActs({
+      simulation: this.simulation,
+      records: this.records,
+      workers: Array.from({ length: WORKERS }, (_, i) => `worker${i}`),
+      job: this.jobs.main.quick,
+      redriveCalled: (jobs) => this.history.redriveCalled(jobs),
     });
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
     this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
@@ -308,7 +319,8 @@ export class SimulatedCluster {
       this.calls.size === 0 &&
       this.readings.isSettled &&
       this.fedJobs.isSettled &&
-      this.scheduled.isSettled;
+      this.scheduled.isSettled &&
+      this.acts.isSettled;
     await this.simulation.run(FAULTS_MS + HEAL_MS, isSettled);
     await this.check();
     return {
@@ -341,15 +353,20 @@ export class SimulatedCluster {
     this.readings.heal([machine, client]);
   }
 
-  /** An operator takes back all limits and modes. */
+  /** An operator takes back all limits and modes, and no worker stays quiet. */
   private openQueues(): void {
     const machine = this.simulation.machine('operator');
     this.startClient(machine, machine.name, this.peerVersions.own);
     const client = this.clients.get(machine) as Client; // it was started
     this.clients.delete(machine);
+    this.operator = { client, machine };
     const heal = (): void => {
       // A change of before must not come behind.
-      if (this.calls.size === 0) void this.called(machine, () => this.order.heal(client));
+      if (this.calls.size === 0 && this.acts.isSettled)
+        void this.called(machine, async () => {
+          await this.order.heal(client);
+          await this.acts.heal(client);
+        });
       else this.simulation.at(this.simulation.now + 50, undefined, heal);
     };
     heal();
@@ -529,7 +546,7 @@ export class SimulatedCluster {
   }
 
   private checkTrace(input: string, context: AttemptContext, version: PeerVersion): void {
-    const problem = this.traces.check(context, input, version, {
+    const problem = this.traces.check(context, originalOf(input), version, {
       leaderForgets: this.versions.forgetsFields,
     });
     if (problem !== undefined) this.simulation.problem(problem);
@@ -649,6 +666,12 @@ export class SimulatedCluster {
         machine,
         () => void this.scheduled.act(spawned.client, machine),
       );
+    for (const ms of this.faulty ? this.acts.actionTimes(FAULTS_MS - this.simulation.now) : [])
+      this.simulation.at(
+        this.simulation.now + ms,
+        machine,
+        () => void this.acts.act(spawned.client, machine),
+      );
     const operatorActions = this.faulty ? this.faultPlan.operatorActions : 0;
     for (let i = 0; i < operatorActions; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
@@ -664,6 +687,7 @@ export class SimulatedCluster {
     this.readings.clientCrashed(machine);
     this.fedJobs.clientCrashed(machine);
     this.scheduled.clientCrashed(machine);
+    this.acts.clientCrashed(machine);
     for (const [call, of] of this.calls) if (of === machine) this.calls.delete(call);
     this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
   }
@@ -736,7 +760,8 @@ export class SimulatedCluster {
     const delayed = delayMs === 0 ? {} : { runAfterMs: delayMs };
     const cancelAfter = this.random() < 0.15 ? this.random() * 300 : 0;
     await this.track(op, async () => {
-      const options = { ...delayed, ...this.traces.draw(payload, version), ...this.order.options(job) };
+      const drawn = { ...this.order.options(job), ...this.acts.options() };
+      const options = { ...delayed, ...this.traces.draw(payload, version), ...drawn };
       const handle = await client.submit(job, payload, keyed ? { key, ...options } : options);
       this.history.accepted(op, [numberOf(handle)]);
       if (cancelAfter > 0) this.cancelLater(op, handle, machine, cancelAfter);
@@ -897,7 +922,10 @@ export class SimulatedCluster {
       return;
     }
     this.history.redriveCalled(some);
-    await client.redrive(ids);
+    await client.redrive(ids).catch((error: unknown) => {
+      // Another operator was first, or their retention is over.
+      if (codeOf(error) !== 'ERR_JOB_NOT_DEAD') throw error;
+    });
   }
 
   private async follow(op: SubmitOp, handle: { result(): Promise<unknown> }): Promise<void> {
@@ -987,6 +1015,7 @@ export class SimulatedCluster {
     const live = this.leaders.current?.ledger;
     if (live === undefined) return simulation.problem('the leader does not run after the faults ended');
     await this.checkLiveness();
+    await this.checkActs();
     const allowances = {
       drops: this.drops,
       restarted: this.leaders.crashes > 0 || this.faultPlan.secondLeaders > 0,
@@ -1008,6 +1037,20 @@ export class SimulatedCluster {
       }
     if (snapshotText(live) !== snapshotText(replayed))
       simulation.problem('the log replayed is not the live state');
+  }
+
+  /** The audit has every act, and searches find every job. */
+  private async checkActs(): Promise<void> {
+    const { simulation, operator } = this;
+    const leader = this.leaders.current;
+    if (leader === undefined || operator === undefined) return;
+    const acts = [...leader.ledger.audit.entries()].map(({ at, by, action }) => `${at} ${by} ${action}`);
+    // An earlier version records no clients.
+    if (!this.versions.forgetsFields && acts.join('\n') !== this.records.acts.acts.join('\n'))
+      simulation.problem(`the audit has ${acts.length} acts, the records ${this.records.acts.acts.length}`);
+    this.acts.checkSearches(operator.client, operator.machine, leader);
+    await simulation.run(simulation.now + HEAL_MS, () => this.acts.isSettled);
+    if (!this.acts.isSettled) simulation.problem('a search was never answered');
   }
 
   private isUpToDate(leader: LeaderProbe | undefined): boolean {

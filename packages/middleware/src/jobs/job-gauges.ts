@@ -7,6 +7,7 @@ export class JobGauges {
   private readonly queue: ObservableGauge;
   private readonly depth: ObservableGauge;
   private readonly oldest: ObservableGauge;
+  private readonly waiting: ObservableGauge;
   private readonly delayed: ObservableGauge;
   private readonly credit: ObservableGauge;
   private readonly slots: ObservableGauge;
@@ -34,6 +35,7 @@ export class JobGauges {
     this.queue = gauge('troupe.jobs.queue.length', '{job}', 'Jobs by state.');
     this.depth = gauge('troupe.jobs.exec.depth', '{job}', 'Jobs of a definition, by state.');
     this.oldest = gauge('troupe.jobs.exec.oldest', 's', 'Wait of the oldest due job of a definition.');
+    this.waiting = gauge('troupe.jobs.exec.queued', '{job}', 'Jobs of a definition that wait, by priority.');
     this.delayed = gauge('troupe.jobs.delayed', '{job}', 'Jobs that are not due yet.');
     this.credit = gauge('troupe.jobs.credit', '{job}', 'Jobs that workers can take now.');
     this.slots = gauge('troupe.jobs.slots', '{job}', 'Jobs that workers can run at once.');
@@ -90,7 +92,7 @@ export class JobGauges {
     const { runnerInstances, runnerWaiting, runnerJobs } = this;
     const all = [queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge];
     all.push(overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, tableUsed, tableMax);
-    all.push(runnerInstances, runnerWaiting, runnerJobs, this.depth, this.oldest);
+    all.push(runnerInstances, runnerWaiting, runnerJobs, this.depth, this.oldest, this.waiting);
     const callback = async (result: BatchObservableResult): Promise<void> => {
       result.observe(snapshotAge, snapshotAgeMs() / 1_000, labels);
       const overview = await source.overview().catch(() => undefined);
@@ -144,11 +146,13 @@ export class JobGauges {
     { execs = [] }: LeaderOverview,
     labels: Attributes,
   ): void {
-    for (const { exec, queued, running, oldestMs } of execs) {
+    for (const { exec, queued, running, oldestMs, queuedByPriority = {} } of execs) {
       const named = { ...labels, 'troupe.jobs.exec': exec };
       result.observe(this.depth, queued, { ...named, 'troupe.jobs.state': 'queued' });
       result.observe(this.depth, running, { ...named, 'troupe.jobs.state': 'running' });
       result.observe(this.oldest, oldestMs / 1_000, named);
+      for (const [priority, jobs] of Object.entries(queuedByPriority))
+        result.observe(this.waiting, jobs, { ...named, 'troupe.jobs.priority': priority });
     }
   }
 

@@ -23,6 +23,7 @@ export interface LeaderOverview {
         readonly queued: number;
         readonly running: number;
         readonly oldestMs: number;
+        readonly queuedByPriority?: Readonly<Record<string, number>> | undefined;
       }[]
     | undefined;
   /** Jobs in the leader that wait for a warm runner. */

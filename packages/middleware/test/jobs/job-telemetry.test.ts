@@ -180,15 +180,18 @@ jobs('instances of warm runners, attempts and jobs that wait for one are gauges 
   assert.is(total(points.get('troupe.jobs.runner.queued'), { 'troupe.jobs.runner': 'ocr' }), 0);
 });
 
-jobs('depth and age of the deepest definitions are gauges by exec', async () => {
+jobs('depth and age of the deepest definitions are gauges by exec, and depth by priority', async () => {
   const sdk = openInMemorySdk();
   const telemetry = jobTelemetry(providers(sdk));
   await using leader = await open(telemetry);
   const client = leader.app.client();
   await client.submit(shout, 'x');
-  await client.submit(shout, 'y');
+  await client.submit(shout, 'y', { priority: 9 });
   const points = await sdk.metrics();
   const named = { 'troupe.jobs.exec': shout.exec };
+  const queued = points.get('troupe.jobs.exec.queued');
+  assert.is(total(queued, { ...named, 'troupe.jobs.priority': '9' }), 1);
+  assert.is(total(queued, { ...named, 'troupe.jobs.priority': '4' }), 1);
   assert.is(total(points.get('troupe.jobs.exec.depth'), { ...named, 'troupe.jobs.state': 'queued' }), 2);
   assert.is(total(points.get('troupe.jobs.exec.depth'), { ...named, 'troupe.jobs.state': 'running' }), 0);
   assert.ok(total(points.get('troupe.jobs.exec.oldest'), named) >= 0);

@@ -121,7 +121,7 @@ async function streamOne(
   const streamed = { ...flags, stream: true };
   await withSubmitted(context, exec, argument, streamed, async (handle, deadline, client) => {
     const notice = noWorkerNotice(context, exec, client, handle);
-    if (flags.json !== true) context.terminal.err(`troupe: job ${handle.id}`);
+    context.terminal.err(`troupe: job ${handle.id}`);
     try {
       await printStream(context, flags, handle, deadline.left(flags.resultWithin));
     } finally {

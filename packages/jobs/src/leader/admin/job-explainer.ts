@@ -101,10 +101,12 @@ export class JobExplainer {
 
   private *ofWorkers({ policy, payload }: LeaderJob): Generator<WaitReason> {
     const { fleet } = this.context;
-    const { serveExec, sessions } = fleet.eligible(policy);
+    const { serveExec, sessions: all } = fleet.eligible(policy);
+    const sessions = all.filter(({ isQuiet }) => !isQuiet);
+    const quiet = all.length - sessions.length;
     if (sessions.length === 0) {
       const { requires = [], feature = '' } = policy;
-      yield { kind: 'no-worker', workers: fleet.sessions.size, serveExec, requires, feature };
+      yield { kind: 'no-worker', workers: fleet.sessions.size, serveExec, quiet, requires, feature };
       return;
     }
     if (sessions.some((session) => session.credit > 0 && session.hasRoomFor(policy, payload.length))) return;

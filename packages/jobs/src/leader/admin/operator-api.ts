@@ -24,6 +24,7 @@ const ADMIN: AdminAnswer = { kind: 'forbidden', needed: 'admin on leader.admin' 
 /** Requests of operators: search, groups of dead letters, audit, clients, stats, workers. */
 export class OperatorApi {
   private readonly context: LeaderParts<
+    | 'fleet'
     | 'ledger'
     | 'limits'
     | 'markDirty'
@@ -153,7 +154,7 @@ export class OperatorApi {
     const { ledger } = this.context;
     this.walks.start({
       session,
-      jobs: this.search.candidates(filter, after, session.client),
+      jobs: this.search.candidates(filter, after),
       visit: (job) => {
         if (!matches(ledger, filter, job) || !session.permits('observe', job)) return false;
         const view = this.viewOf(job);
@@ -221,10 +222,13 @@ export class OperatorApi {
         session,
         call,
       );
-    for (const one of sessions) this.steering.stop(one, request.withinMs);
     const detail = `${sessions.length} within ${request.withinMs} ms`;
     this.context.stage({ type: 'audit', at, by, action: 'worker-stop', target: worker, detail });
-    this.answer(session, call, { kind: 'count', count: sessions.length });
+    // The entry in the audit is durable before its worker is stopped.
+    this.context.whenApplied(() => {
+      for (const one of sessions) if (one.open) this.steering.stop(one, request.withinMs);
+      this.answer(session, call, { kind: 'count', count: sessions.length });
+    });
   }
 
   private refuse(session: ClientSession, call: number, code: RequestRefusalCode, problem: string): void {

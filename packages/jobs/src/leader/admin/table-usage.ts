@@ -23,6 +23,7 @@ export function tableUses({
     results: { used: ledger.ended.size, max: limits.resultsMax },
     resultBytes: { used: ledger.resultBytes, max: limits.resultsBytesMax },
     spillBytes: { used: spillBytes, max: limits.spillBytesMax },
+    schedules: { used: ledger.schedules.size, max: limits.schedulesMax },
   };
 }
 

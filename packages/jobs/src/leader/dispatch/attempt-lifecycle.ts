@@ -166,14 +166,11 @@ export class AttemptLifecycle {
    * Ends a running attempt that did not succeed: one record puts the job back into its queue, or among the
    * dead letters.
    */
-  stageEnd(
-    lease: Lease,
-    cause: EndCause,
-    failure: JobFailure | undefined,
-    end: StreamEnd = { chunks: this.context.chunkCount(lease.job) },
-  ): void {
+  stageEnd(lease: Lease, cause: EndCause, failure: JobFailure | undefined, reported?: StreamEnd): void {
     const { job } = lease;
     job.pending = true;
+    lease.isRevoked = reported === undefined;
+    const end = reported ?? { chunks: this.context.chunkCount(job) };
     const record = this.endRecord(job, cause, failure && boundedFailure(failure));
     this.context.stage(withStreamEnd(record, end), lease.session);
   }
@@ -224,14 +221,15 @@ export class AttemptLifecycle {
 
   /**
    * The worker is back with the attempts in `held`. An attempt that both sides have goes on; one that only
-   * the leader has was never received; one that only the worker has must be aborted.
+   * the leader has was never received; one that only the worker has must be aborted, and one whose end is
+   * being written because the worker was away.
    */
   claim(session: WorkerSession, before: WorkerSession | undefined, held: readonly AttemptRef[]): void {
     const kept = new Set<Lease>();
     for (const { job, attempt } of held) {
       const lease = this.context.ledger.jobs.get(job)?.lease;
       const isOwn = lease !== undefined && lease.attempt === attempt && lease.session.name === session.name;
-      if (isOwn) kept.add(lease);
+      if (isOwn && !lease.isRevoked) kept.add(lease);
       else session.abort(job, attempt, 'fenced', 'the attempt is not running here');
     }
     for (const lease of [...(before?.leases ?? [])]) {

@@ -270,20 +270,26 @@ export class JobQueues {
     if (queue !== ALL_QUEUES) this.orderGates.setRule(queue, control?.limits ?? {}, emptyAt);
   }
 
-  /** Once a tick: rates are measured, and classes rise with the age of their oldest job. */
-  tick(now: number): void {
+  /**
+   * Once a tick: rates are measured, and classes rise with the age of their oldest job that a worker can run:
+   * one that waits for a worker must not lift the others of its priority.
+   */
+  tick(now: number, canServe: (queue: ExecQueue) => boolean): void {
     for (const queues of this.groups.values())
       for (const queue of queues.values()) if (this.tickedAt > 0) queue.sample(now - this.tickedAt);
     this.tickedAt = now;
     // With one class there is nothing to decide.
-    if (this.classes.length > 1) this.age(now);
+    if (this.classes.length > 1) this.age(now, canServe);
   }
 
-  private age(now: number): void {
+  private age(now: number, canServe: (queue: ExecQueue) => boolean): void {
     for (const one of this.classes) {
       let oldest = now;
-      for (let at = 0; at < one.round.size; at += 1)
-        oldest = Math.min(oldest, this.oldestOf(one.round.at(at) as ExecQueue, now));
+      for (let at = 0; at < one.round.size; at += 1) {
+        const queue = one.round.at(at) as ExecQueue;
+        const since = this.oldestOf(queue, now);
+        if (since < oldest && canServe(queue)) oldest = since;
+      }
       one.age(now - oldest);
     }
   }

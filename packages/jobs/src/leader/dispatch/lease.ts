@@ -15,6 +15,8 @@ export class Lease {
    * The credit for it was spent by an earlier session of the worker, so it is not sent to the present one.
    */
   unpaid = false;
+  /** Its end was decided here, and the record is on its way: a worker that has the attempt must stop it. */
+  isRevoked = false;
 
   constructor(job: LeaderJob, attempt: number, session: WorkerSession, startedAt: number) {
     this.job = job;

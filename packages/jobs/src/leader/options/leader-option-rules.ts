@@ -1,13 +1,14 @@
 import {
   anything,
   callback,
+  listOf,
   type OptionRule,
   object,
   options,
   text,
   wholeNumber,
 } from '@troupe/core/option-check';
-import { YEAR_MS } from '../../option-check.js';
+import { plainName, YEAR_MS } from '../../option-check.js';
 import { type LeaderLimits, type LeaderTimes, PAYLOAD_BYTES_MAX, TURN_JOBS_MAX } from './leader-limits.js';
 
 const LIMITS: Readonly<Record<keyof LeaderLimits, OptionRule>> = {
@@ -46,6 +47,9 @@ const TIMES: Readonly<Record<keyof LeaderTimes, OptionRule>> = {
   runGraceMs: wholeNumber(0, YEAR_MS),
 };
 
+/** The labels of all workers together. */
+const labelsOfLeader = listOf(plainName(64));
+
 /** The options of every leader, embedded or over the network. */
 export const LEADER_OPTION_RULES = {
   dir: text(4_096),
@@ -53,6 +57,7 @@ export const LEADER_OPTION_RULES = {
   spill: callback,
   limits: options(LIMITS),
   times: options(TIMES),
+  labels: labelsOfLeader,
   wal: object,
   onFatal: callback,
   observe: callback,

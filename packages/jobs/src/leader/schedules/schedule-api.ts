@@ -9,6 +9,7 @@ import { isPlainName } from '../../option-check.js';
 import type { AdminAnswer } from '../../protocol/admin-messages.js';
 import type { ScheduleRequest, ScheduleView } from '../../protocol/schedule-messages.js';
 import type { LeaderParts } from '../leader-context.js';
+import { labelProblem } from '../options/label-problem.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { keyQuotaProblem } from '../submit/identity-quota.js';
 import type { PolicyRegistry } from '../submit/policy-registry.js';
@@ -26,6 +27,7 @@ export class ScheduleApi {
   private readonly context: LeaderParts<
     | 'diskLow'
     | 'draining'
+    | 'labels'
     | 'ledger'
     | 'limits'
     | 'markDirty'
@@ -127,7 +129,11 @@ export class ScheduleApi {
     if (!isPlainName(name)) return 'a name is 1 to 128 letters, digits and _ . : @ / -';
     if (Buffer.byteLength(payload) > PAYLOAD_BYTES_MAX)
       return `its input has more than ${PAYLOAD_BYTES_MAX} bytes`;
-    return ruleProblem(rule, this.scheduler.wallNow) ?? policyProblem(policy);
+    return (
+      ruleProblem(rule, this.scheduler.wallNow) ??
+      policyProblem(policy) ??
+      labelProblem(this.context.labels, policy.requires)
+    );
   }
 
   private drop(session: ClientSession, call: number, { name }: StoredSchedule): void {

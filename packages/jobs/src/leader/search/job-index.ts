@@ -8,15 +8,20 @@ import { PageIndex } from './page-index.js';
 export interface IndexedFields {
   readonly exec?: string | undefined;
   readonly tenant?: string | undefined;
+  readonly key?: string | undefined;
   readonly orderKey?: string | undefined;
   readonly tag?: string | undefined;
 }
 
-/** Where jobs are, by exec, tenant, order key and tag. Derived from the ledger: a restart makes it again. */
+/**
+ * Where jobs are, by exec, tenant, idempotency key, order key and tag. Derived from the ledger: a restart
+ * makes it again.
+ */
 export class JobIndex {
   private readonly ledger: Pick<LeaderLedger, 'jobs' | 'tags'>;
   private readonly execs = new PageIndex();
   private readonly tenants = new PageIndex();
+  private readonly keys = new PageIndex();
   private readonly orderKeys = new PageIndex();
   private readonly tags = new PageIndex();
   /** Most jobs come in runs of one exec and one client. */
@@ -29,7 +34,8 @@ export class JobIndex {
   }
 
   /** A job is in the ledger. Jobs come in the order of their numbers. */
-  add(no: number, { policy, client, orderKey }: Pick<LeaderJob, 'policy' | 'client' | 'orderKey'>): void {
+  add(no: number, job: Pick<LeaderJob, 'policy' | 'client' | 'key' | 'orderKey'>): void {
+    const { policy, client, key, orderKey } = job;
     const page = pageNo(no);
     if (page !== this.lastPage || policy.exec !== this.lastExec || client !== this.lastClient) {
       this.lastPage = page;
@@ -38,15 +44,17 @@ export class JobIndex {
       this.execs.add(policy.exec, page);
       this.tenants.add(identityOf(client), page);
     }
+    if (key !== '') this.keys.add(key, page);
     if (orderKey !== '') this.orderKeys.add(orderKey, page);
     if (this.ledger.tags.size > 0) for (const tag of this.ledger.tags.of(no)) this.tags.add(tag, page);
   }
 
   /** The pages that may have such jobs, in order: the shortest list. Undefined: no such field is given. */
-  pagesOf({ exec, tenant, orderKey, tag }: IndexedFields): readonly number[] | undefined {
+  pagesOf({ exec, tenant, key, orderKey, tag }: IndexedFields): readonly number[] | undefined {
     const lists = [
       exec === undefined ? undefined : this.execs.of(exec),
       tenant === undefined ? undefined : this.tenants.of(tenant),
+      key === undefined ? undefined : this.keys.of(key),
       orderKey === undefined ? undefined : this.orderKeys.of(orderKey),
       tag === undefined ? undefined : this.tags.of(tag),
     ].filter((list) => list !== undefined);
@@ -57,6 +65,6 @@ export class JobIndex {
   sweep(): void {
     const { jobs } = this.ledger;
     const exists = (page: number): boolean => jobs.hasPage(page);
-    for (const index of [this.execs, this.tenants, this.orderKeys, this.tags]) index.sweep(exists);
+    for (const index of [this.execs, this.tenants, this.keys, this.orderKeys, this.tags]) index.sweep(exists);
   }
 }

@@ -1,6 +1,5 @@
 import { identityOf } from '../../ledger/identity-usage.js';
 import { pageNo } from '../../ledger/jobs/job-table-page.js';
-import { windowKey } from '../../ledger/key-window.js';
 import type { JobFilter } from '../../protocol/search-messages.js';
 import { fingerprintOf } from '../dead-letters/error-fingerprint.js';
 import type { LeaderJob, LeaderLedger, LeaderParts } from '../leader-context.js';
@@ -16,14 +15,9 @@ export class JobSearch {
     this.index = index;
   }
 
-  /** Jobs behind this number that may fit: of the smallest set that is known. `client`: of the caller. */
-  *candidates(filter: JobFilter, after: number, client: string): Generator<LeaderJob> {
+  /** Jobs behind this number that may fit: of the smallest set that is known. */
+  *candidates(filter: JobFilter, after: number): Generator<LeaderJob> {
     const { jobs } = this.context.ledger;
-    const byKey = this.jobOfKey(filter, client);
-    if (byKey !== undefined) {
-      if (byKey.no > after) yield byKey;
-      return;
-    }
     const first = pageNo(after);
     const pages = this.pagesOf(filter);
     for (const page of pages === undefined ? jobs.pageNumbers() : pages.slice(firstFrom(pages, first))) {
@@ -47,14 +41,6 @@ export class JobSearch {
       for (const { leases } of fleet.sessions.values())
         for (const { job } of leases) pages.add(pageNo(job.no));
     return [...pages].sort((a, b) => a - b);
-  }
-
-  private jobOfKey({ exec, key, tenant }: JobFilter, client: string): LeaderJob | undefined {
-    if (exec === undefined || key === undefined) return undefined;
-    const { keys, jobs } = this.context.ledger;
-    const owner = tenant === undefined || tenant === '' ? client : `${tenant}/`;
-    const entry = keys.get(windowKey(owner, exec, key));
-    return entry === undefined ? undefined : jobs.get(entry.job);
   }
 }
 

@@ -12,6 +12,7 @@ import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderParts } from '../leader-context.js';
+import { labelProblem } from '../options/label-problem.js';
 import type { ProgressTable } from '../progress/progress-table.js';
 import { WorkerSteering } from '../steering/worker-steering.js';
 import type { StreamTable } from '../streams/stream-table.js';
@@ -37,6 +38,7 @@ export class SessionRegistry {
     | 'clock'
     | 'fleet'
     | 'journal'
+    | 'labels'
     | 'leaseTime'
     | 'ledger'
     | 'limits'
@@ -232,7 +234,11 @@ export class SessionRegistry {
     if (isNew && policies.size + refusedDefinitions.size >= DEFINITIONS_MAX)
       return this.refuse(session, 'ERR_SESSION_MALFORMED', `more than ${DEFINITIONS_MAX} job definitions`);
     const problem =
-      'problem' in policy ? policy.problem : (policyProblem(policy) ?? this.streamProblem(policy));
+      'problem' in policy
+        ? policy.problem
+        : (policyProblem(policy) ??
+          this.streamProblem(policy) ??
+          labelProblem(this.context.labels, policy.requires));
     if ('problem' in policy || problem !== undefined)
       refusedDefinitions.set(ref, refusal('ERR_EXEC_UNSUPPORTED', `this leader cannot: ${problem}`, 0));
     else if (!session.permitsSubmit(policy.group)) refusedDefinitions.set(ref, FORBIDDEN_GROUP);

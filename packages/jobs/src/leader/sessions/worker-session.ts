@@ -89,7 +89,7 @@ export class WorkerSession {
   private readonly port: WorkerPort;
   private readonly execs: ReadonlySet<string>;
   private readonly features: ReadonlySet<string>;
-  private readonly labels: ReadonlySet<string>;
+  readonly labels: ReadonlySet<string>;
   private readonly patterns: readonly string[];
   /** Weak, because queues come and go. */
   private readonly servedQueues = new WeakMap<ExecQueue, boolean>();
@@ -236,6 +236,11 @@ export class WorkerSession {
   /** A job larger than the whole allowance still runs, alone. */
   private fits(bytes: number): boolean {
     return bytes <= this.grantedBytes - this.spentBytes || this.jobsInHand === 0;
+  }
+
+  /** Whether it gets jobs of this queue when it has credit. */
+  couldTake(queue: ExecQueue): boolean {
+    return this.open && !this.draining && !this.isQuiet && this.serves(queue);
   }
 
   private serves(queue: ExecQueue): boolean {

@@ -27,8 +27,19 @@ explainer('names the missing worker, its labels and its feature', () => {
   client.write({ kind: 'define', ref: 2, policy: { ...POLICY, requires: ['gpu'] } });
   client.submit('1', { ref: 2 });
   harness.worker();
-  const needed = { workers: 1, serveExec: 1, requires: ['gpu'], feature: '' };
+  const needed = { workers: 1, serveExec: 1, quiet: 0, requires: ['gpu'], feature: '' };
   assert.equal(explain(client, 1).reasons, [{ kind: 'no-worker', ...needed }]);
+});
+
+explainer('names the workers that an operator has made quiet', () => {
+  const { harness, client } = rig();
+  harness.worker({ name: 'w' });
+  client.call({ kind: 'worker-quiet', worker: 'w', quiet: true });
+  client.submit('1');
+  const needed = { workers: 1, serveExec: 1, quiet: 1, requires: [], feature: '' };
+  assert.equal(explain(client, 1).reasons, [{ kind: 'no-worker', ...needed }]);
+  client.call({ kind: 'worker-quiet', worker: 'w', quiet: false });
+  assert.is(explain(client, 1).state, 'running');
 });
 
 explainer('names the delay, and no estimate is shorter', () => {

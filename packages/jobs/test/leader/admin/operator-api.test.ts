@@ -84,6 +84,16 @@ operator('a search finds the jobs that fit every field, live and after a restart
   for (const [filter, jobs] of ROWS) assert.equal(found(again, filter), jobs, JSON.stringify(filter));
 });
 
+operator('a search by a key has the jobs of every tenant with it', () => {
+  const harness = new LeaderHarness();
+  const ann = harness.keyedClient('ann');
+  const bob = harness.keyedClient('bob', { token: 't2' });
+  ann.submit('1', { key: 'k' });
+  bob.submit('2', { key: 'k' });
+  for (const filter of [{ key: 'k' }, { exec: 'one', key: 'k' }]) assert.equal(found(ann, filter), [1, 2]);
+  assert.equal(found(ann, { tenant: 'bob', key: 'k' }), [2]);
+});
+
 operator('tags are refused where they are too many or too long, and are gone with their job', () => {
   const harness = new LeaderHarness();
   const client = harness.client();
@@ -282,6 +292,27 @@ operator('clients are listed with their limits and refusals', () => {
   );
   harness.leader.closed(client.session);
   assert.equal(call(harness.client('bob', 't2'), 'clients', { kind: 'clients' }).clients.length, 1);
+});
+
+operator('an overview counts the jobs that no connected worker may take', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  for (let i = 0; i < 3; i += 1) client.submit(String(i));
+  harness.advance(100);
+  const unserved = (): number | undefined => harness.leader.overview().execs?.[0]?.unserved;
+  assert.is(unserved(), 3);
+  harness.worker({ slots: 1 });
+  harness.advance(100);
+  assert.is(unserved(), 0);
+});
+
+operator('an overview has the step of the wall clock', () => {
+  const harness = new LeaderHarness();
+  harness.advance(1_000);
+  assert.is(harness.leader.overview().clockStepMs, 0);
+  harness.wallStepMs = -90_000;
+  harness.advance(1_000);
+  assert.is(harness.leader.overview().clockStepMs, -90_000);
 });
 
 operator('stats have depth, age, rates and times of each exec', () => {

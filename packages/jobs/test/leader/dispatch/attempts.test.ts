@@ -28,6 +28,20 @@ attempts(
   },
 );
 
+attempts('a worker that returns while the loss of its job is being written stops its attempt', () => {
+  const harness = new LeaderHarness();
+  harness.client().submit('x');
+  const first = harness.worker({ slots: 1 });
+  const attempt = nth(first.assigned(), 0);
+  first.disconnect();
+  harness.heldWrites = [];
+  harness.advance(1_300);
+  const again = harness.worker({ slots: 1, held: [attempt] });
+  assert.equal(again.aborted(), [`${attempt.job}.1 fenced`]);
+  while (harness.heldWrites.length > 0) harness.completeWrite();
+  assert.is(harness.leader.ledger.jobs.get(attempt.job)?.crashes, 1);
+});
+
 attempts('an assignment that a returning worker never received is requeued uncounted', () => {
   const harness = new LeaderHarness();
   harness.client().submit('x');

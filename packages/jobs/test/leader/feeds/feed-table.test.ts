@@ -348,6 +348,31 @@ feeds('a redriven job does not wait for a client that was told that its feed has
   }
 });
 
+feeds('a client has a bounded number of open feeds', () => {
+  const harness = new LeaderHarness();
+  const client = feeder(harness);
+  client.submit('1');
+  for (let number = 1; number <= 4_096; number += 1)
+    client.write({ kind: 'open_feed', feed: number, job: 1 });
+  assert.is(lastState(client).refusal, undefined);
+  client.write({ kind: 'open_feed', feed: 4_097, job: 1 });
+  assert.is(lastState(client).refusal?.code, 'ERR_QUEUE_FULL');
+  assert.ok((lastState(client).refusal?.retryAfterMs ?? 0) > 0);
+});
+
+feeds('a job is fed by a bounded number of clients', () => {
+  const harness = new LeaderHarness();
+  feeder(harness).submit('1');
+  for (let no = 1; no <= 1_024; no += 1) {
+    const client = feeder(harness, { token: `f${no}` });
+    feed(client, ['1']);
+    assert.is(lastState(client).accepted, 1);
+  }
+  const last = feeder(harness, { token: 'last' });
+  feed(last, ['1']);
+  assert.equal([lastState(last).accepted, lastState(last).refusal?.code], [0, 'ERR_QUEUE_FULL']);
+});
+
 feeds('items count in the bound of bytes of the leader and of the identity', () => {
   const access: PeerAccess = { identity: 'ann', permits: () => true, owns: () => true };
   const of = (limits: Partial<Record<'jobBytesMax' | 'jobBytesPerIdentityMax', number>>): FakeClient => {

@@ -28,13 +28,13 @@ export class ScheduleHarness {
   set(
     rule: Partial<ScheduleRule>,
     name = 'night',
-    { exec = 'one', keepMs = 1e6 } = {},
+    { exec = 'one', keepMs = 1e6, payload = '"in"' } = {},
   ): AdminAnswer | undefined {
     return this.call({
       kind: 'schedule-set',
       name,
       policy: policyOf(exec, { doneMs: keepMs, deadMs: keepMs }),
-      payload: '"in"',
+      payload,
       rule: { overlap: 'queue', catchUpMax: 1, ...rule },
     });
   }

@@ -276,6 +276,13 @@ scheduler('a schedule whose jobs fill the dead letters waits until there is room
   assert.equal(world.fired(), [1_000, 2_000]);
 });
 
+scheduler('a schedule holds a bounded number of instants for the end of its run', () => {
+  const world = new ScheduleHarness();
+  world.set({ everyMs: 100 });
+  for (let instant = 1; instant <= 1_010; instant += 1) world.harness.advance(100);
+  assert.equal([world.view().held, world.view().skipped], [1_000, 9]);
+});
+
 scheduler('a run that had no room is not lost when the wall clock is set back meanwhile', () => {
   const world = new ScheduleHarness({ limits: { jobsMax: 1 } });
   world.client.submit('x');
@@ -305,10 +312,13 @@ scheduler('a bad rule, a bad name and an unknown schedule are refused, and nothi
   assert.is(codeOf(world.set({ cron: '61 * * * *' })), 'ERR_SCHEDULE_INVALID');
   assert.is(codeOf(world.set({ cron: '@daily', zone: 'Mars/Base' })), 'ERR_SCHEDULE_INVALID');
   assert.is(codeOf(world.set({ everyMs: 1_000 }, 'a name')), 'ERR_SCHEDULE_INVALID');
+  const large = world.set({ everyMs: 1_000 }, 'night', { payload: `"${'x'.repeat(65_536)}"` });
+  assert.is(codeOf(large), 'ERR_SCHEDULE_INVALID');
   assert.is(codeOf(world.call({ kind: 'schedule-run', name: 'night' })), 'ERR_SCHEDULE_UNKNOWN');
   assert.is(world.harness.log.entries.length, before);
   world.set({ everyMs: 1_000 });
   assert.is(codeOf(world.set({ everyMs: 1_000 }, 'another')), 'ERR_SCHEDULES_FULL');
+  assert.equal(world.harness.leader.overview().tables.schedules, { used: 1, max: 1 });
 });
 
 scheduler('a client sees and changes its own schedules alone, unless it may administer their group', () => {

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JobPolicy } from '#src/job/job-policy.js';
+import type { AdminAnswer } from '#src/protocol/admin-messages.js';
 import { policyOf } from '../../../ledger/random-records.js';
 import { type FakeClient, type FakeWorker, LeaderHarness, nth } from '../../leader-harness.js';
 
@@ -120,6 +121,16 @@ limits('a bad limit or name is refused with its reason, and no record is written
   assert.is(harness.log.entries.length, before);
 });
 
+limits('limits and modes are set for a bounded number of queues', () => {
+  const client = new LeaderHarness().client();
+  const limit = (no: number): AdminAnswer | undefined =>
+    client.call({ kind: 'queue-limits', queue: `g/x${no}`, limits: { runningMax: 1 } });
+  for (let no = 1; no <= 1_024; no += 1) assert.is(limit(no)?.kind, 'queue');
+  const refused = limit(1_025);
+  assert.is(refused?.kind === 'refused' && refused.code, 'ERR_QUEUES_FULL');
+  assert.is(limit(1)?.kind, 'queue', 'one of them can still be changed');
+});
+
 limits('an identity needs the right to change a queue, and one for all of them', () => {
   const harness = new LeaderHarness();
   const allowed = new Set(['job.admin.g']);
@@ -156,6 +167,35 @@ limits('a class that has aged takes turns with the highest', () => {
   harness.advance(2_000);
   const worker = harness.worker({ name: 'old', slots: 5 });
   assert.equal(payloads(worker), ['low 0', 'high 1', 'low 1', 'high 2', 'low 2']);
+});
+
+limits('a job that no worker can run does not lift the others of its priority', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  define(client, 2, { priority: 0, requires: ['gpu'] });
+  define(client, 3, { priority: 0 });
+  define(client, 4, { priority: 9 });
+  client.submit('without a worker', { ref: 2 });
+  harness.advance(95_000);
+  client.submit('high 0', { ref: 4 });
+  harness.worker({ name: 'busy', slots: 1 });
+  harness.advance(200);
+  client.submit('low', { ref: 3 });
+  for (const text of ['high 1', 'high 2']) client.submit(text, { ref: 4 });
+  assert.equal(payloads(harness.worker({ name: 'free', slots: 3 })), ['high 1', 'high 2', 'low']);
+});
+
+limits('a label that the leader does not know is refused, and nothing is accepted', () => {
+  const harness = new LeaderHarness({ labels: ['gpu', 'eu'] });
+  const client = harness.client();
+  define(client, 2, { requires: ['gpu'] });
+  define(client, 3, { requires: ['gpu', 'gpv'] });
+  client.submit('known', { ref: 2 });
+  const { code, problem } = client.submit('unknown', { ref: 3 })?.refusal ?? {};
+  assert.equal(
+    [code, problem, harness.leader.overview().accepted],
+    ['ERR_EXEC_UNSUPPORTED', "this leader cannot: label 'gpv' is unknown, its labels are gpu, eu", 1],
+  );
 });
 
 limits('tenants take turns by identity: another name gives no further turn', () => {

@@ -1,0 +1,51 @@
+import type { AssignRecord, LedgerRecord } from '#src/ledger/ledger-record.js';
+
+/** A change is in force once its leader has applied it; starts that were decided before may follow it. */
+const IN_FORCE_MS = 250;
+
+/** The acts of clients and operators, and the workers that they have made quiet, by the records. */
+export class ActModel {
+  /** Time, client and act, in the order of the log. */
+  readonly acts: string[] = [];
+  /** Quiet workers, and since when in virtual time. */
+  readonly quiet = new Map<string, number>();
+  private readonly now: () => number;
+  private readonly problem: (text: string) => void;
+
+  constructor(now: () => number, problem: (text: string) => void) {
+    this.now = now;
+    this.problem = problem;
+  }
+
+  take(record: LedgerRecord): void {
+    const by = record.type === 'schedule_set' ? record.client : 'by' in record ? record.by : undefined;
+    if (by !== undefined) this.acts.push(`${record.at} ${by} ${actionOf(record)}`);
+    if (record.type === 'assign') return this.assigned(record);
+    if (record.type !== 'worker_quiet') return;
+    if (record.quiet) this.quiet.set(record.worker, this.now());
+    else this.quiet.delete(record.worker);
+  }
+
+  /** By the name of the worker; its incarnation follows it. */
+  private assigned({ job, worker }: AssignRecord): void {
+    const since = this.quiet.get(worker.split('~')[0] ?? '') ?? Number.POSITIVE_INFINITY;
+    if (this.now() - since > IN_FORCE_MS) this.problem(`job ${job} goes to ${worker}, which is quiet`);
+  }
+}
+
+function actionOf(record: LedgerRecord): string {
+  switch (record.type) {
+    case 'queue_mode':
+      return `queue-${record.mode}`;
+    case 'worker_quiet':
+      return record.quiet ? 'worker-quiet' : 'worker-resume';
+    case 'schedule_pause':
+      return record.paused ? 'schedule-pause' : 'schedule-resume';
+    case 'schedule_fire':
+      return 'schedule-run';
+    case 'audit':
+      return record.action;
+    default:
+      return record.type.replace('_', '-');
+  }
+}
