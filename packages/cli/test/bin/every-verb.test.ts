@@ -1,11 +1,11 @@
 // timeout: 300s
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defineJob, handle, startWorker } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { commandList } from '#src/command-list.js';
 import { programOf } from '#src/program.js';
-import { inProcess, lines, ownLeader, ownWorker, start, troupe } from './troupe.js';
+import { inProcess, lines, Running, stage, start, troupe, workerOf } from './troupe.js';
 
 const verbs = suite('every verb by the bin');
 
@@ -13,6 +13,8 @@ const terminal = { out: () => undefined, err: () => undefined, isInteractive: fa
 const listed = commandList(programOf({ terminal, exitCode: 0 }, [])).filter(
   ({ example }) => example !== undefined,
 );
+
+const RECORDS = 'records.jsonl';
 
 type Round = 0 | 1;
 
@@ -29,31 +31,36 @@ interface Verb {
   readonly isProcess?: boolean;
 }
 
-const any = {
-  '~standard': { version: 1 as const, vendor: 'test', validate: (value: unknown) => ({ value }) },
-};
-const Upper = defineJob('text.upper', { input: any, output: any, chunk: any, feed: any });
-const upper = handle(Upper, async function* (text, { feed }) {
+const jobs = new URL('../../../jobs/dist/index.js', import.meta.url).href;
+
+/** A module with a handler that streams and is fed. */
+const UPPER = `import { defineJob, handle } from ${JSON.stringify(jobs)};
+const any = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
+const job = defineJob('text.upper', { input: any, output: any, chunk: any, feed: any });
+export const upper = handle(job, async function* (text, { feed }) {
   if (typeof text === 'string') yield text.toUpperCase();
-  else for await (const item of feed) yield `${String(item).toUpperCase()}\n`;
+  else for await (const item of feed) yield String(item).toUpperCase() + '\\n';
 });
+`;
 
 verbs('each verb prints its result for people and as JSON Lines, and exits as documented', async () => {
-  await using s = await ownLeader();
-  await using worker = await ownWorker(s);
-  const address = { port: Number(s.at.split(':').at(-1)) };
-  const stopped = ['x0', 'x1'].map((name) =>
-    startWorker({ address, name, handlers: [upper], heartbeatThread: false }),
-  );
-  await using first = await (stopped[0] as (typeof stopped)[number]);
-  await using second = await (stopped[1] as (typeof stopped)[number]);
-  assert.ok(worker && first && second);
+  await using s = await stage();
+  const module = join(s.dir, 'upper.mjs');
+  await writeFile(module, UPPER);
+  const started = (name: string): Running =>
+    new Running(['worker', module, '--name', name, '--leader', s.at]);
+  await using worker = await workerOf(s.at, s.dir);
+  await using first = started('x0');
+  await using second = started('x1');
+  for (const one of [worker, first, second]) await one.first;
   const table = verbTable(s.dir, await preparedJobs(s.at));
   assert.equal(
     listed.map(({ path }) => path).filter((path) => table[path] === undefined),
     [],
     'every verb has its row',
   );
+  const records = await inProcess(['wal', 'dump', join(s.dir, 'state')]);
+  await writeFile(join(s.dir, RECORDS), records.out);
   const isConnected = (path: string): boolean =>
     listed.some((one) => one.path === path && one.options.some(({ long }) => long === '--connect-within'));
   for (const [path, verb] of Object.entries(table))
@@ -255,20 +262,39 @@ function verbTable(dir: string, jobs: PreparedJobs): Readonly<Record<string, Ver
     },
     check: { words: all('--workers-min', '1'), out: /^ok: /, fields: ['ok', 'problems', 'lsn'] },
     config: { out: /^SETTING +VALUE +FROM\n/, fields: ['name', 'value', 'from'] },
-    'key new': { words: all('ops', '--allow', 'all'), out: /"key"|secret|ops/, fields: ['id'] },
-    'wal dump': { words: all(state), out: /^\{.*"lsn":/, fields: ['kind'] },
+    'key new': { words: all('ops', '--allow', 'all'), out: /"id": "ops-/, fields: ['id', 'key'] },
+    'wal dump': { words: all(state), out: /^\{.*"lsn":/, fields: ['lsn', 'type'] },
     'wal at': { words: all(state, '3'), out: /^after record 3, /, fields: ['counts'] },
-    'wal verify': { words: all(state), out: /./, fields: [] },
-    backup: { words: (round) => [state, copy(round)], out: /./, fields: [] },
-    restore: { words: (round) => [copy(round), join(dir, `restored-${round}`)], out: /./, fields: [] },
+    'wal verify': {
+      words: all(state),
+      out: /^ok: entries 1 to \d+ in /,
+      fields: ['ok', 'lastLsn', 'damage'],
+    },
+    backup: {
+      words: (round) => [state, copy(round)],
+      out: / \d+ files, verified up to lsn \d+\n$/,
+      fields: ['to', 'lastLsn'],
+    },
+    restore: {
+      words: (round) => [copy(round), join(dir, `restored-${round}`)],
+      out: / \d+ files, verified up to lsn \d+\n$/,
+      fields: ['to', 'lastLsn'],
+    },
     'wal load': {
-      words: (round) => [join(dir, `loaded-${round}`), '--file', join(dir, 'none.jsonl')],
-      code: 66,
-      out: /./,
+      words: (round) => [join(dir, `loaded-${round}`), '--file', join(dir, RECORDS)],
+      out: /^\S+: \d+ lines, \d+ jobs queued/,
       fields: [],
     },
-    'wal repair': { words: all(join(dir, 'restored-0')), out: /./, fields: [] },
-    bench: { words: all('--jobs', '20', '--outstanding', '5'), out: /^20 jobs in /, fields: [] },
+    'wal repair': {
+      words: all(join(dir, 'restored-0')),
+      out: /^would be: \d+ records kept, none lost; say --accept-loss to do it\n$/,
+      fields: ['recordsKept', 'applied'],
+    },
+    bench: {
+      words: all('--jobs', '20', '--outstanding', '5'),
+      out: /^20 jobs in /,
+      fields: ['jobs', 'jobsPerSecond', 'p99Ms'],
+    },
     completion: {
       words: all('bash'),
       out: /complete -o default -F _troupe troupe/,

@@ -54,6 +54,7 @@ troupe() {
   const { TROUPE_KEY: _key, ...env } = process.env;
   const child = spawn('bash', ['-c', `${head}${script}`], {
     cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, NODE: process.execPath, BIN: bin },
   });
   let out = '';
