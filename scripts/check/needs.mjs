@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process';
  */
 const PROBES = {
   chromium: ['/usr/bin/chromium', '--version'],
+  curl: ['curl', '--version'],
   faketime: ['faketime', '--version'],
   node: ['node', '--version'],
   flock: ['flock', '--version'],

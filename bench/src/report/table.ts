@@ -16,7 +16,7 @@ export interface GridLine {
 
 export function gridOf(report: Report): Grid {
   const systems = [...new Set(report.rows.map((row) => row.system))];
-  const order = ['troupe', 'floor', 'erlang', 'xstate', 'nact', 'comedy', 'effect'];
+  const order = ['troupe', 'floor', 'erlang', 'go', 'tokio', 'xstate', 'nact', 'comedy', 'effect'];
   const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
   systems.sort((a, b) => rank(a) - rank(b));
   const lines = new Map<string, { group: string; unit: string; rows: Map<string, Row> }>();

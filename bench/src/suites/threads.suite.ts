@@ -7,7 +7,7 @@ import { parallelCases } from './threads/parallel-cases.js';
 import { missingPool, poolCases, poolSystems } from './threads/pool-cases.js';
 import { PostedMessages } from './threads/posted-messages.js';
 
-const MESSAGES = 300_000;
+const MESSAGES = 3_000_000;
 const ROUND_TRIPS = 5_000;
 const systems = ['troupe', 'postMessage'];
 

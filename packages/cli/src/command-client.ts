@@ -5,10 +5,24 @@ import { dialOptions, type RequestFlags } from './input/connection-options.js';
 import { ConnectionNotices } from './output/connection-notices.js';
 import type { CommandContext } from './subcommand.js';
 
-/** Runs requests of a leader within the time of the command. */
-export async function withClient<T>(flags: RequestFlags, run: (client: Client) => Promise<T>): Promise<T> {
+/**
+ * Runs requests of a leader within the time of the command. On a terminal it prints that it waits for a
+ * leader; a program gets the error alone.
+ */
+export async function withClient<T>(
+  { terminal }: CommandContext,
+  flags: RequestFlags,
+  run: (client: Client) => Promise<T>,
+): Promise<T> {
   const deadline = new CommandDeadline(flags.timeout);
-  const client = await connectClient({ ...dialOptions(flags), ...connectLimit(flags, deadline), name: NAME });
+  const dial = dialOptions(flags);
+  const isWatched = terminal.isInteractive && flags.json !== true;
+  const client = await connectClient({
+    ...dial,
+    ...connectLimit(flags, deadline),
+    name: NAME,
+    ...(isWatched ? { onEvent: new ConnectionNotices(terminal, dial.address).onEvent } : {}),
+  });
   return closing(client, deadline.race(run(client)));
 }
 

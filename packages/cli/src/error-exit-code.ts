@@ -1,3 +1,4 @@
+import { StreamRefusedError } from '@troupe/jobs';
 import { CliError } from './cli-error.js';
 import { ExitCode } from './exit-code.js';
 import { escapeControlCharacters } from './output/escape-control-characters.js';
@@ -15,6 +16,15 @@ interface Known {
   readonly advice?: string;
 }
 
+const NOT_STREAMED = 'submit it with: troupe stream, or troupe submit --stream; with --fed to feed it';
+
+/** One code for all refusals of a stream; the status tells them apart. */
+const STREAM_REFUSALS: Readonly<Record<StreamRefusedError['status'], Known>> = {
+  FAILED_PRECONDITION: { exitCode: ExitCode.usage, advice: NOT_STREAMED },
+  INVALID_ARGUMENT: { exitCode: ExitCode.usage },
+  RESOURCE_EXHAUSTED: { exitCode: ExitCode.retryLater, advice: 'try again later' },
+};
+
 const EXIT_CODES: Readonly<Record<string, Known>> = {
   ERR_LEADER_UNREACHABLE: {
     exitCode: ExitCode.unavailable,
@@ -29,6 +39,13 @@ const EXIT_CODES: Readonly<Record<string, Known>> = {
   ERR_QUEUES_FULL: { exitCode: ExitCode.retryLater },
   ERR_CALL_UNSUPPORTED: { exitCode: ExitCode.unavailable },
   ERR_SESSION_REPLACED: { exitCode: ExitCode.retryLater, advice: 'try again' },
+  ERR_FEED_EMPTY: { exitCode: ExitCode.data },
+  ERR_FEED_UNSUPPORTED: { exitCode: ExitCode.usage, advice: NOT_STREAMED },
+  ERR_FEED_ENDED: { exitCode: ExitCode.noInput, advice: 'see troupe show' },
+  ERR_FEED_WAIT: { exitCode: ExitCode.retryLater },
+  ERR_MESSAGE_TOO_LONG: { exitCode: ExitCode.data },
+  ERR_OPTION: { exitCode: ExitCode.usage },
+  ERR_INVALID_URL: { exitCode: ExitCode.usage, advice: 'check the address that was given' },
   ERR_JOB_UNKNOWN: { exitCode: ExitCode.noInput },
   ERR_JOB_FOREIGN: { exitCode: ExitCode.noInput, advice: 'is --leader the one it was submitted to?' },
   ERR_SUBMIT_WAIT: {
@@ -88,11 +105,11 @@ const EXIT_CODES: Readonly<Record<string, Known>> = {
   ERR_LISTEN: { exitCode: ExitCode.unavailable },
   EADDRINUSE: {
     exitCode: ExitCode.unavailable,
-    advice: 'another process listens there; choose another --port or --socket',
+    advice: 'another process listens there; choose another --port, --http or --socket',
   },
   ECONNREFUSED: { exitCode: ExitCode.unavailable, advice: 'no process listens there' },
   EADDRNOTAVAIL: { exitCode: ExitCode.unavailable, advice: 'choose an address of this machine' },
-  EACCES: { exitCode: ExitCode.notAllowed, advice: 'check the permissions' },
+  EACCES: { exitCode: ExitCode.notAllowed, advice: 'check the path and its permissions' },
   ENOENT: { exitCode: ExitCode.noInput, advice: 'check the path' },
   ENOTDIR: { exitCode: ExitCode.noInput, advice: 'check the path' },
   EISDIR: { exitCode: ExitCode.noInput, advice: 'check the path' },
@@ -125,7 +142,7 @@ export function exitFailureOf(error: unknown): ExitFailure {
     return { code: 'ERR_INTERNAL', exitCode: ExitCode.internal, message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_INTERNAL';
   if (error instanceof CliError) return { code, exitCode: error.exitCode, message: oneLine(error.message) };
-  const known = EXIT_CODES[code];
+  const known = error instanceof StreamRefusedError ? STREAM_REFUSALS[error.status] : EXIT_CODES[code];
   const own = 'exitCode' in error && typeof error.exitCode === 'number' ? error.exitCode : undefined;
   const exitCode = known?.exitCode ?? own ?? ExitCode.internal;
   const advice = known?.advice === undefined ? '' : `; ${known.advice}`;

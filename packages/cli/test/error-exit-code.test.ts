@@ -1,8 +1,11 @@
+import { OptionError } from '@troupe/core';
 import {
+  FeedRefusedError,
   JobRefusedError,
   type RefusalCode,
   type SessionRefusalCode,
   SessionRefusedError,
+  StreamRefusedError,
 } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -48,6 +51,37 @@ failures('every refusal code of a leader has an exit code', () => {
       exitCode,
       code,
     );
+});
+
+/** Every reason there is; the compiler says when one is missing. */
+const FEEDS: Readonly<Record<FeedRefusedError['code'], number>> = {
+  ERR_FEED_EMPTY: 65,
+  ERR_JOB_UNKNOWN: 66,
+  ERR_FORBIDDEN: 77,
+  ERR_FEED_UNSUPPORTED: 64,
+  ERR_FEED_ENDED: 66,
+  ERR_PAYLOAD_TOO_LARGE: 65,
+  ERR_MESSAGE_MALFORMED: 65,
+  ERR_QUEUE_FULL: 75,
+  ERR_DISK_LOW: 75,
+  ERR_DISK_SLOW: 75,
+};
+const STREAMS: Readonly<Record<StreamRefusedError['status'], number>> = {
+  FAILED_PRECONDITION: 64,
+  INVALID_ARGUMENT: 64,
+  RESOURCE_EXHAUSTED: 75,
+};
+
+failures('every refusal of a feed or of a stream, and a wrong option, has an exit code', () => {
+  for (const [code, exitCode] of Object.entries(FEEDS)) {
+    const error = new FeedRefusedError('a-1', code as FeedRefusedError['code'], 'x', 0);
+    assert.is(exitFailureOf(error).exitCode, exitCode, code);
+  }
+  for (const [status, exitCode] of Object.entries(STREAMS)) {
+    const error = new StreamRefusedError('a-1', status as StreamRefusedError['status'], 'x');
+    assert.is(exitFailureOf(error).exitCode, exitCode, status);
+  }
+  assert.is(exitFailureOf(new OptionError('a.b', 1, 'needed a text')).exitCode, 64);
 });
 
 failures('an error of the operating system has its exit code and advice', () => {

@@ -34,7 +34,30 @@ export interface JobRow {
       }
     | undefined;
   readonly feed?: { readonly items: number; readonly taken: number; readonly end: string } | undefined;
-  readonly failure?: { readonly name: string; readonly message: string; readonly stack?: string } | undefined;
+  readonly failure?: Failure | undefined;
+  readonly key?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  /** Of one job: those that ended, where one of them failed. */
+  readonly attempts?: readonly EndedAttempt[] | undefined;
+  readonly startedAt?: number | undefined;
+}
+
+export interface Failure {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly cause?: Failure;
+}
+
+export interface EndedAttempt {
+  readonly attempt: number;
+  readonly worker: string;
+  /** 0: by an earlier leader. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly ending: string;
+  readonly failure?: Failure | undefined;
 }
 
 export const JOB_STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const;
@@ -44,6 +67,7 @@ export interface WorkerRow {
   readonly worker: string;
   readonly liveness: string;
   readonly quiet?: boolean | undefined;
+  readonly labels?: readonly string[] | undefined;
   readonly running: number;
   readonly overrun: number;
   readonly slots: number;
@@ -51,6 +75,17 @@ export interface WorkerRow {
   readonly cpu: number;
   readonly lagMs: number;
   readonly blockedMs: number;
+}
+
+/** The jobs of one name that have not ended. */
+export interface ExecDepth {
+  readonly exec: string;
+  readonly queued: number;
+  readonly running: number;
+  readonly oldestMs: number;
+  readonly queuedByPriority: Readonly<Record<string, number>>;
+  /** Jobs that no connected worker may take. */
+  readonly unserved?: number | undefined;
 }
 
 export interface Overview {
@@ -67,7 +102,21 @@ export interface Overview {
     readonly replayMs: number;
     readonly cutBytes: number;
     readonly failedSnapshots: number;
+    readonly segments?: number | undefined;
+    readonly snapshot?: { readonly lsn: number; readonly bytes: number } | undefined;
+    readonly freeBytes?: number | undefined;
+    readonly commitMs?: { readonly p50: number; readonly p99: number } | undefined;
   };
+  readonly execs?: readonly ExecDepth[] | undefined;
+  readonly nearQuotas?:
+    | readonly {
+        readonly identity: string;
+        readonly table: string;
+        readonly used: number;
+        readonly max: number;
+      }[]
+    | undefined;
+  readonly clockStepMs?: number | undefined;
   readonly workers: readonly WorkerRow[];
 }
 

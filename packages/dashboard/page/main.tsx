@@ -1,12 +1,12 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, call, onSignedOut, useCsrf } from './api.js';
+import { JobView } from './job/job.js';
 import { type Live, useLive } from './live.js';
 import { type Route, useRoute } from './route.js';
 import { ActorsView } from './views/actors.js';
 import { AuditView } from './views/audit.js';
 import { DeadLettersView } from './views/dead-letters.js';
-import { JobView } from './views/job.js';
 import { JobsView } from './views/jobs.js';
 import { OverviewView } from './views/overview.js';
 import { QueuesView } from './views/queues.js';
@@ -78,7 +78,12 @@ function Page() {
 
 function View({ route, live }: { readonly route: Route; readonly live: Live }) {
   const [page, id] = route.path;
-  if (page === 'jobs') return id === undefined ? <JobsView {...route} /> : <JobView key={id} id={id} />;
+  if (page === 'jobs')
+    return id === undefined ? (
+      <JobsView key={route.query.toString()} {...route} />
+    ) : (
+      <JobView key={id} id={id} />
+    );
   if (page === 'queues') return <QueuesView />;
   if (page === 'dead-letters') return <DeadLettersView />;
   if (page === 'audit') return <AuditView />;

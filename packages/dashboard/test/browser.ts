@@ -55,6 +55,12 @@ export async function goTo(page: Page, path: string, heading: string): Promise<v
   await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
 }
 
+/** By the navigation: problems have links of the same names. */
+export async function openView(page: Page, name: string): Promise<void> {
+  await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+  await page.getByRole('heading', { name, level: 1 }).waitFor();
+}
+
 /** Runs in the page, before its script. */
 function slowDown(laterMs: number): void {
   const { setTimeout: set } = window;

@@ -25,6 +25,20 @@ control('jobs are found by fields, page by page', async () => {
   assert.is((await rig.get('/api/search?state=lost')).status, 400);
 });
 
+control('the overview has the segments, the disk and the commit times of the log', async () => {
+  await using rig = await GatewayRig.start();
+  await rig.submit('later.job', 1, '?runAfter=1h');
+  const { log, clockStepMs } = await bodyOf(await rig.get('/api/overview'));
+  const { segments, freeBytes, commitMs } = log as {
+    segments: number;
+    freeBytes: number;
+    commitMs: { p50: number; p99: number };
+  };
+  assert.ok(segments >= 1 && freeBytes > 0, `${segments} segments, ${freeBytes} free`);
+  assert.ok(commitMs.p50 > 0 && commitMs.p99 >= commitMs.p50, JSON.stringify(commitMs));
+  assert.ok(Math.abs(Number(clockStepMs)) < 5_000);
+});
+
 control('a queue is paused and resumed, and a job explained', async () => {
   await using rig = await GatewayRig.start();
   assert.is((await bodyOf(await rig.post('/api/queues/sample.echo/pause', undefined)))['mode'], 'paused');

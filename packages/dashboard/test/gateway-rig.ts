@@ -27,6 +27,7 @@ const Fail = defineJob('sample.fail', { input: anything, output: anything });
 const Endless = defineJob('sample.endless', { input: anything, output: anything });
 const Chat = defineJob('sample.chat', { input: anything, output: anything, chunk: anything, feed: anything });
 const Slow = defineJob('sample.slow', { input: anything, output: anything });
+const Add = defineJob('math.add', { input: anything, output: anything });
 const Count = defineJob('sample.count', { input: anything, output: anything, chunk: anything });
 
 /** A leader and a worker in this process, and the gateway on a port of its own. */
@@ -54,8 +55,9 @@ export class GatewayRig implements AsyncDisposable {
       handlers: [
         handle(Shout, (input) => input.toUpperCase()),
         handle(Echo, (input) => input),
+        handle(Add, (input) => (input as number[]).reduce((sum, one) => sum + one, 0)),
         handle(Fail, () => {
-          throw new NonRetryableError('it never works');
+          throw new NonRetryableError('it never works', { cause: new Error('no paper') });
         }),
         handle(Endless, (_input, { signal }) => aborted(signal)),
         handle(Chat, async function* (_input, { feed }) {

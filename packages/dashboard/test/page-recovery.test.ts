@@ -54,4 +54,49 @@ recovery('a page shows that its leader was killed, and is live again with the ne
   }
 });
 
+/** A leader that serves its page itself. */
+async function startServing(dir: string, port: string): Promise<{ child: ChildProcess; url: string }> {
+  const words = ['leader', '--port', '0', '--dir', dir, '--http', port, '--json'];
+  const child = spawn(process.execPath, [bin, ...words]);
+  let text = '';
+  const url = await new Promise<string>((resolve) =>
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      const match = /"kind":"http".*"url":"([^"]+)"/.exec(text);
+      if (match?.[1] !== undefined) resolve(match[1]);
+    }),
+  );
+  return { child, url };
+}
+
+recovery('a page that is served by the leader itself is live again with the next one', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'troupe-page-'));
+  let leader = await startServing(dir, '0');
+  const { url } = leader;
+  const submit = async (): Promise<void> => {
+    const answer = await fetch(`${url}/api/execs/later.job/jobs?runAfter=1h`, { method: 'POST', body: '1' });
+    assert.is(answer.status, 201);
+  };
+  const browser = await openBrowser();
+  try {
+    await submit();
+    const { page, problems } = await openPage(browser, url);
+    const queued = page.locator('.card', { hasText: 'Queued' });
+    await queued.getByText('1', { exact: true }).waitFor();
+    const ended = new Promise((resolve) => leader.child.once('exit', resolve));
+    leader.child.kill('SIGKILL');
+    await ended;
+    await page.getByText('the leader is away, connecting …').waitFor();
+    leader = await startServing(dir, new URL(url).port);
+    await page.getByText('live', { exact: true }).waitFor();
+    await submit();
+    await queued.getByText('2', { exact: true }).waitFor();
+    assert.equal(problems, []);
+  } finally {
+    await browser.close();
+    leader.child.kill('SIGKILL');
+    await rm(dir, { recursive: true, force: true });
+  }
+});
+
 recovery.run();

@@ -5,7 +5,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { goTo, openBrowser, openPage } from './browser.js';
+import { goTo, openBrowser, openPage, openView } from './browser.js';
 import { GatewayRig } from './gateway-rig.js';
 
 const pages = suite('page of the dashboard');
@@ -35,14 +35,20 @@ pages('a dead letter is found, opened and queued again', async () => {
   const browser = await openBrowser();
   try {
     const { page, problems } = await openPage(browser, rig.url);
-    await page.getByRole('link', { name: 'Jobs' }).click();
+    await openView(page, 'Jobs');
     await page.getByLabel('State').selectOption('dead');
     await page.getByRole('link', { name: id }).click();
-    await page.getByText('it never works').first().waitFor();
+    const attempts = page.getByRole('list', { name: 'Attempts' });
+    await attempts.getByText('failed for good').waitFor();
+    await attempts.getByText('NonRetryableError: it never works').first().waitFor();
+    await attempts.getByText('Error: no paper').first().waitFor();
     assert.match(page.url(), new RegExp(`#/jobs/${id}$`));
     await page.goBack();
     await page.getByLabel(`choose ${id}`).check();
+    const asked = acceptDialogs(page);
     await page.getByRole('button', { name: 'Queue 1 again' }).click();
+    await page.getByText('1 of 1 queued again').waitFor();
+    assert.equal(asked, ['Queue 1 dead letter again?']);
     const view = await deadAgain(rig, id);
     assert.is(view.failures, 1, 'it failed again, with fresh counts');
     assert.equal(problems, []);
@@ -62,7 +68,7 @@ pages('chunks of a job are shown as they come, and hostile text is text', async 
     await stream.getByText('5').waitFor();
     assert.is(await stream.textContent(), '1\n2\n3\n4\n5\n');
     await goTo(page, `jobs/${hostile}`, 'sample.echo');
-    await page.getByText('onerror').waitFor();
+    await page.locator('.tree').getByText('onerror').waitFor();
     assert.is(await page.title(), 'Troupe');
     assert.is(await stream.count(), 0, 'chunks of the job before are gone');
     assert.equal(problems, []);
@@ -117,7 +123,7 @@ pages(
     const browser = await openBrowser();
     try {
       const { page, problems } = await openPage(browser, rig.url);
-      await page.getByRole('link', { name: 'Jobs' }).click();
+      await openView(page, 'Jobs');
       await page.getByLabel('Key', { exact: true }).fill('first');
       await page.getByRole('button', { name: 'Search' }).click();
       await page.getByRole('link', { name: other }).waitFor({ state: 'detached' });
@@ -126,24 +132,20 @@ pages(
       assert.is(await page.locator('tbody tr').count(), 1);
       await page.getByRole('link', { name: tagged }).click();
       await page.getByText(/It is due in \d+ min/).waitFor();
-      await page.getByRole('link', { name: 'Queues' }).click();
+      await openView(page, 'Queues');
       const row = page.getByRole('row', { name: /idle\/idle\.job/ });
       await row.getByRole('button', { name: 'Pause' }).click();
       await row.getByText('paused').waitFor();
       await row.getByRole('button', { name: 'Resume' }).click();
       await row.getByText('open').waitFor();
-      await page.getByRole('link', { name: 'Dead letters' }).click();
-      let asked = '';
-      page.on('dialog', (dialog) => {
-        asked = dialog.message();
-        void dialog.accept();
-      });
+      await openView(page, 'Dead letters');
+      const asked = acceptDialogs(page);
       await page.getByRole('button', { name: 'Queue all again' }).click();
       await page.getByText('2 of 2 queued again').waitFor();
-      assert.is(asked, 'Queue 2 dead letters of sample.fail again?');
-      await page.getByRole('link', { name: 'Audit' }).click();
+      assert.equal(asked, ['Queue 2 dead letters of sample.fail again?']);
+      await openView(page, 'Audit');
       await page.getByRole('cell', { name: 'redrive' }).first().waitFor();
-      await page.getByRole('link', { name: 'Workers' }).click();
+      await openView(page, 'Workers');
       await page.getByRole('button', { name: 'Quiet' }).click();
       await page.getByRole('button', { name: 'Resume' }).waitFor();
       assert.equal(problems, []);
@@ -189,12 +191,59 @@ pages('an answer that comes after the address has changed is not shown', async (
     await goTo(page, `jobs/${late}`, 'later.job');
     await isAsked;
     await goTo(page, `jobs/${other}`, 'later.job');
-    await page.getByText('"other"').waitFor();
+    await page.locator('.tree').getByText('"other"').waitFor();
     const answered = page.waitForResponse(`**/api/jobs/${late}/input`);
     release();
     await (await answered).finished();
-    await page.getByText('"other"').waitFor();
+    await page.locator('.tree').getByText('"other"').waitFor();
     assert.is(await page.getByText('"late"').count(), 0);
+  } finally {
+    await browser.close();
+  }
+});
+
+pages('a problem says the remedy, and leads to its jobs, which are cancelled together', async () => {
+  await using rig = await GatewayRig.start();
+  const ids = [await rig.submit('idle.job', 1), await rig.submit('idle.job', 2)];
+  await rig.submit('later.job', 3, '?runAfter=1h');
+  const browser = await openBrowser();
+  try {
+    const { page, problems } = await openPage(browser, rig.url);
+    const list = page.getByRole('list', { name: 'Problems' });
+    await list.getByText(/No worker takes idle\.job: 2 wait, the oldest for/).waitFor();
+    await list.getByText('npx troupe worker handlers.mjs').waitFor();
+    assert.is(await list.getByText('later.job').count(), 0, 'a job that is not due needs no worker');
+    await list.getByRole('link', { name: 'Its jobs' }).click();
+    await page.getByRole('button', { name: 'Choose all 2 here' }).click();
+    const asked = acceptDialogs(page);
+    await page.getByRole('button', { name: 'Cancel 2' }).click();
+    await page.getByText('No job fits all of these').waitFor();
+    assert.equal(asked, ['Cancel 2 jobs?']);
+    for (const id of ids) {
+      const view = (await (await rig.get(`/api/jobs/${id}`)).json()) as { state: string };
+      assert.is(view.state, 'cancelled');
+    }
+    await page.getByText('npx troupe ls --state queued --exec idle.job').waitFor();
+    await openView(page, 'Storage');
+    await page.getByText(/fsync included/).waitFor();
+    assert.equal(problems, []);
+  } finally {
+    await browser.close();
+  }
+});
+
+pages('all dead letters of a search are queued again after a question that has their number', async () => {
+  await using rig = await GatewayRig.start();
+  for (let n = 0; n < 3; n += 1)
+    await rig.get(`/api/jobs/${await rig.submit('sample.fail', n)}/result?within=10s`);
+  const browser = await openBrowser();
+  try {
+    const { page, problems } = await openPage(browser, `${rig.url}/#/jobs?state=dead&error=never`);
+    const asked = acceptDialogs(page);
+    await page.getByRole('button', { name: 'Queue all that fit again' }).click();
+    await page.getByText('3 of 3 queued again').waitFor();
+    assert.equal(asked, ['Queue 3 dead letters again?']);
+    assert.equal(problems, []);
   } finally {
     await browser.close();
   }
@@ -232,6 +281,8 @@ pages('every page fits a telephone, in light and dark', async () => {
     ['', 'Overview'],
     ['jobs', 'Jobs'],
     [`jobs/${id}`, 'sample.count'],
+    [`jobs/${dead}`, 'sample.fail'],
+    ['jobs?state=dead', 'Jobs'],
     ['queues', 'Queues'],
     ['dead-letters', 'Dead letters'],
     ['schedules', 'Schedules'],
@@ -256,7 +307,8 @@ pages('every page fits a telephone, in light and dark', async () => {
           assert.equal(await accessibilityFaults(page), [], `${path} in ${colorScheme}`);
           const isWide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
           assert.not(isWide, `${path} at ${width} has a scroll bar`);
-          const file = `${path.split('/').join('-').replace(id, 'one') || 'overview'}-${colorScheme}-${name}.png`;
+          const title = path.replace(id, 'one').replace(dead, 'dead').replaceAll(/[/?=]/g, '-') || 'overview';
+          const file = `${title}-${colorScheme}-${name}.png`;
           if (pictures !== undefined) await page.screenshot({ path: join(pictures, file) });
         }
         await page.close();
@@ -266,6 +318,16 @@ pages('every page fits a telephone, in light and dark', async () => {
     await browser.close();
   }
 });
+
+/** The texts of the questions that were answered with yes. */
+function acceptDialogs(page: Page): readonly string[] {
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message());
+    void dialog.accept();
+  });
+  return asked;
+}
 
 /** The job, once its second attempt has ended. */
 async function deadAgain(rig: GatewayRig, id: string): Promise<{ failures: number }> {

@@ -1,6 +1,7 @@
 export type { ListOptions } from './client/client.js';
 export { Client } from './client/client.js';
 export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client/client-tracing.js';
+export { type DetachedSubmit, detachedSubmit } from './client/detached-submit.js';
 export type { FeedReceipt } from './client/feed/client-feed.js';
 export type { FeedOptions, InputOptions, SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
@@ -53,7 +54,6 @@ export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { StreamPolicy } from './job/stream-policy.js';
 export type { TraceContext } from './job/trace-context.js';
 export type { Trailer } from './job/trailer.js';
-export { validateJobInput } from './job/validate-by-schema.js';
 export type {
   AbortReason,
   CallStatus,
@@ -150,6 +150,11 @@ export type { RunnerUse } from './protocol/worker-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
 export { connectClient } from './remote/connect-client.js';
 export type { DialOptions } from './remote/dial-options.js';
+export type { ConnectGroupsOptions, GroupJobView } from './remote/group-client.js';
+export { connectGroups, GroupClient } from './remote/group-client.js';
+export type { StartGroupWorkerOptions } from './remote/group-worker.js';
+export { GroupWorker, startGroupWorker } from './remote/group-worker.js';
+export type { LeaderMap } from './remote/leader-map.js';
 export type { StartWorkerOptions } from './remote/start-worker.js';
 export { RemoteWorker, startWorker } from './remote/start-worker.js';
 export type { LeaderRenewal, LeaderServerOptions, LeaderSettings } from './server/leader-server.js';

@@ -18,10 +18,11 @@ function watch(system: ActorSystem): void {
 }
 
 /**
- * A session that ends with its connection has nothing more to write; a tick may fire while its actor stops.
+ * A session that ends with its connection has nothing more to write; a tick may fire while its actor stops, or
+ * wait behind the turn that stops it.
  */
 function isOwnRest({ to, message, reason }: DeadLetter): boolean {
-  if (message === 'tick') return reason === 'stopped';
+  if (message === 'tick') return reason === 'stopped' || reason === 'left-over';
   return reason === 'left-over' && message === 'writable' && to.startsWith('/listener/');
 }
 

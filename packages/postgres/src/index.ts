@@ -2,6 +2,7 @@ export type { StandbyLeader } from './log/open-log.js';
 export { OutboxRelay, type OutboxRelayOptions } from './outbox/outbox-relay.js';
 export { type SubmitInOptions, submitIn, type Transaction } from './outbox/submit-in.js';
 export {
+  OutboxKeyError,
   PostgresLogError,
   PostgresLogShortError,
   PostgresSchemaError,

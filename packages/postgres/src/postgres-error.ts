@@ -54,4 +54,21 @@ export class PostgresUnreachableError extends PostgresLogError {
   }
 }
 
-keepClassNames({ PostgresLogShortError, PostgresSchemaError, PostgresUnreachableError, PostgresUnsafeError });
+/** A submit in a transaction has the key of one that waits, and is another job. */
+export class OutboxKeyError extends PostgresLogError {
+  override readonly code = 'ERR_OUTBOX_KEY';
+  readonly key: string;
+
+  constructor(key: string) {
+    super(`a submit with the key '${key}' waits in the outbox, with another job or another input`);
+    this.key = key;
+  }
+}
+
+keepClassNames({
+  OutboxKeyError,
+  PostgresLogShortError,
+  PostgresSchemaError,
+  PostgresUnreachableError,
+  PostgresUnsafeError,
+});

@@ -9,6 +9,7 @@ import {
   type JournalOwner,
   type JournalWatcher,
   type OpenJournal,
+  type OpenSpill,
   type PayloadStore,
 } from '@troupe/jobs/journal';
 import { KeptConnection } from './log/kept-connection.js';
@@ -17,6 +18,7 @@ import { type LogSettings, type OpenedLog, openLog, type StandbyLeader } from '.
 import type { PostgresLogProtocol } from './log/postgres-log-actor.js';
 import { TakenRows } from './outbox/taken-rows.js';
 import { payloadTable } from './payloads/payload-table.js';
+import { SpillTable } from './spill/spill-table.js';
 
 const ENTRY_BYTES_MAX = 12 * 1024 * 1024;
 const CLOSE_WITHIN_MS = 30_000;
@@ -73,6 +75,7 @@ function readJournalOptions(options: PostgresJournalOptions): LogSettings {
     standby: options.standby ?? false,
     onStandby: options.onStandby ?? (() => undefined),
     rows: new TakenRows(),
+    spill: new SpillTable({ url, schema }, host),
     host,
   };
 }
@@ -89,11 +92,14 @@ export function postgresJournal(options: PostgresJournalOptions): OpenPostgresJo
       (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
     );
   };
-  return Object.assign(opening, { rows: settings.rows });
+  return Object.assign(opening, { rows: settings.rows, spill: settings.spill.open });
 }
 
-/** An {@link OutboxRelay} that is given it takes rows in the transactions that append their jobs. */
-export type OpenPostgresJournal = OpenJournal & { readonly rows: TakenRows };
+/**
+ * An {@link OutboxRelay} that is given it takes rows in the transactions that append their jobs. Chunks of
+ * streams are kept beside the log.
+ */
+export type OpenPostgresJournal = OpenJournal & { readonly rows: TakenRows; readonly spill: OpenSpill };
 
 class PostgresJournal implements Journal {
   readonly level: DurabilityLevel;

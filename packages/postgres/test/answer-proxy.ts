@@ -1,9 +1,9 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A statement by a part of its text, and its answer by its command tag. */
+/** A statement by a part of its text, and its answer by its command tag. Without an answer it is not carried out. */
 interface Exchange {
   readonly statement: string;
-  readonly answer: string;
+  readonly answer?: string;
 }
 
 const APPEND: Exchange = { statement: 'insert into batch', answer: 'INSERT 0 1' };
@@ -35,6 +35,11 @@ export class AnswerProxy implements AsyncDisposable {
     this.lost = lost;
   }
 
+  /** The connection of the next append ends in place of it. */
+  loseNextRequest(): void {
+    this.lost = { statement: APPEND.statement };
+  }
+
   /** Every connection ends, as with a network that is cut. */
   cut(): void {
     for (const socket of this.sockets) socket.destroy();
@@ -57,10 +62,11 @@ export class AnswerProxy implements AsyncDisposable {
         lost = this.lost;
         this.lost = undefined;
       }
-      outer.write(bytes);
+      if (lost !== undefined && lost.answer === undefined) inner.destroy();
+      else outer.write(bytes);
     });
     outer.on('data', (bytes) => {
-      if (lost !== undefined && bytes.includes(lost.answer)) inner.destroy();
+      if (lost?.answer !== undefined && bytes.includes(lost.answer)) inner.destroy();
       else inner.write(bytes);
     });
     inner.on('close', () => outer.destroy());

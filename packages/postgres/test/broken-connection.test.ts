@@ -97,6 +97,24 @@ connections('connections that are cut at any time lose nothing and double nothin
   }),
 );
 
+connections('a server that loses commits is led no more after a reconnect', async () => {
+  await using server = await PostgresServer.start();
+  let end: (error: Error) => void = () => undefined;
+  const fatal = new Promise<Error>((resolve) => {
+    end = resolve;
+  });
+  await using leader = await startLeader({
+    journal: postgresJournal({ url: server.url, leaseMs: 30_000 }),
+    onFatal: end,
+  });
+  await using client = await connectClient({ address: leader.address, name: 'c' });
+  await client.submit(Echo, 1);
+  await server.kill();
+  await server.restart({ fsync: 'off' });
+  void client.submit(Echo, 2).catch(() => undefined);
+  assert.is(((await fatal) as { code?: string }).code, 'ERR_POSTGRES_UNSAFE');
+});
+
 connections('a crash and restart of the server is waited for', () =>
   withLeader(async (client, _proxy, server) => {
     assert.is(await client.run(Echo, 1), 1);

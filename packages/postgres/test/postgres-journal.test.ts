@@ -20,6 +20,7 @@ async function place(): Promise<JournalPlace> {
   return {
     open: () => postgresJournal({ url: proxy.url, schema }),
     loseNextAnswer: () => proxy.loseNextAnswer(),
+    loseNextRequest: () => proxy.loseNextRequest(),
     fences: true,
     [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
   };
@@ -43,6 +44,11 @@ for (const { title, run } of journalConformance(place)) journals(title, run);
 journals('a server whose settings lose commits is refused', async () => {
   await using server = await PostgresServer.start({ fsync: 'off' });
   assert.is(await refusalOf(server.url, 'troupe'), 'ERR_POSTGRES_UNSAFE');
+});
+
+journals('a server whose commits would wait for a standby that is not there is told as such', async () => {
+  await using server = await PostgresServer.start({ synchronous_standby_names: 'ANY 1 (*)' });
+  assert.is(await refusalOf(server.url, 'troupe'), 'ERR_POSTGRES_UNREACHABLE');
 });
 
 journals('tables of a newer version are refused', async () => {

@@ -20,11 +20,21 @@ const aNumber = {
 };
 const Square = defineJob('math.square', { input: aNumber, output: aNumber });
 
+const Letter = defineJob('mail.send', {
+  input: anything,
+  output: anything,
+  key: (input) => `letter-${input}`,
+  orderKey: (input) => `letters of ${input}`,
+});
+
 const starting = PostgresServer.start();
 let databases = 0;
 
 /** A leader, a worker and a relay on one database, and the program of a user beside them. */
-async function withOutbox(use: (sql: Sql, client: Client) => Promise<void>): Promise<void> {
+async function withOutbox(
+  use: (sql: Sql, client: Client, ran: readonly unknown[]) => Promise<void>,
+): Promise<void> {
+  const ran: unknown[] = [];
   databases += 1;
   const url = await (await starting).database(`outbox_${databases}`);
   const journal = postgresJournal({ url });
@@ -35,7 +45,11 @@ async function withOutbox(use: (sql: Sql, client: Client) => Promise<void>): Pro
     },
   });
   const { address } = leader;
-  const handlers = [handle(Mail, (input) => input), handle(Square, (input) => input * input)];
+  const mail = handle(Mail, (input) => {
+    ran.push(input);
+    return input;
+  });
+  const handlers = [mail, handle(Square, (input) => input * input)];
   await using worker = await startWorker({ address, name: 'w', cpuCap: 1, handlers });
   assert.ok(worker.execs.length > 0);
   await using client = await connectClient({ address, name: 'app' });
@@ -44,7 +58,7 @@ async function withOutbox(use: (sql: Sql, client: Client) => Promise<void>): Pro
   const sql = postgres(url, { max: 4, onnotice: () => undefined });
   await sql`create table orders (id integer primary key)`;
   try {
-    await use(sql, client);
+    await use(sql, client, ran);
   } finally {
     await sql.end();
   }
@@ -109,8 +123,21 @@ submits('a key of another exec does not take the row', () =>
 
 submits('other languages submit by a function of the schema', () =>
   withOutbox(async (sql, client) => {
-    const [row] = await sql<{ key: string }[]>`select troupe.submit('math.square', '5') as key`;
-    assert.is(await (await opened(client, row?.key ?? '')).result({ withinMs: 10_000 }), 25);
+    // Any user: the schema is on no path of it.
+    await sql`create role shop_${sql.unsafe(String(databases))} login`;
+    await sql`grant usage on schema troupe to public`;
+    await sql`grant select, insert, update on troupe.outbox to public`;
+    const options = { key: 'from-elsewhere', orderKey: 'ann', priority: 7, policy: { group: 'math' } };
+    for (let times = 0; times < 2; times += 1) {
+      const keys = await sql.begin(async (tx) => {
+        await tx`set local role shop_${tx.unsafe(String(databases))}`;
+        await tx`set local search_path to public`;
+        return tx<{ key: string }[]>`select troupe.submit('math.square', '5', ${tx.json(options)}) as key`;
+      });
+      assert.is(keys[0]?.key, 'from-elsewhere');
+    }
+    assert.is(await (await opened(client, 'from-elsewhere')).result({ withinMs: 10_000 }), 25);
+    assert.is((await client.overview()).accepted, 1);
   }),
 );
 
@@ -137,6 +164,72 @@ submits('rows that many transactions commit at once are each one job', () =>
   }),
 );
 
+submits('jobs of one order key come in the order of the commits', () =>
+  withOutbox(async (sql, client, ran) => {
+    const committed: number[] = [];
+    let end: () => void = () => undefined;
+    const first = sql.begin(async (tx) => {
+      await submitIn(tx, Mail, 1, { orderKey: 'ann' });
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    });
+    await until(async () => (await sql`select from pg_locks where locktype = 'advisory'`).length > 0);
+    const second = sql
+      .begin((tx) => submitIn(tx, Mail, 2, { orderKey: 'ann', key: 'second' }))
+      .then(() => committed.push(2));
+    const free = await sql.begin((tx) => submitIn(tx, Square, 3, { orderKey: 'bob' }));
+    await (await opened(client, free)).result({ withinMs: 10_000 });
+    await until(async () => (await sql`select from pg_locks where not granted`).length === 1);
+    end();
+    await first;
+    committed.unshift(1);
+    await second;
+    await (await opened(client, 'second', Mail)).result({ withinMs: 10_000 });
+    assert.equal(
+      [committed, ran],
+      [
+        [1, 2],
+        [1, 2],
+      ],
+    );
+  }),
+);
+
+submits('a submit has the key, the order key and the policy of its definition, and its own options', () =>
+  withOutbox(async (sql, client) => {
+    await client.queue('mail.send').pause();
+    const key = await sql.begin((tx) => submitIn(tx, Letter, 'ann', { priority: 9, tags: ['vip'] }));
+    assert.is(key, 'letter-ann');
+    await opened(client, key, Letter);
+    const next = await sql.begin((tx) => submitIn(tx, Letter, 'ann', { key: 'next-letter' }));
+    const job = await opened(client, next, Letter);
+    const { jobs } = await client.search({ tag: 'vip' });
+    assert.equal(
+      jobs.map(({ exec, tags }) => [exec, tags]),
+      [['mail.send', ['vip']]],
+    );
+    assert.equal(
+      (await job.explain()).reasons.map(({ kind }) => kind),
+      ['paused', 'order-key'],
+    );
+  }),
+);
+
+submits('a key that waits in the outbox is the same job, and refused with another input', () =>
+  withOutbox(async (sql) => {
+    await sql.begin(async (tx) => {
+      assert.is(await submitIn(tx, Square, 4, { key: 'once' }), 'once');
+      assert.is(await submitIn(tx, Square, 4, { key: 'once' }), 'once');
+      const refused = await submitIn(tx, Square, 5, { key: 'once' }).catch(
+        (error: { code: string }) => error.code,
+      );
+      assert.is(refused, 'ERR_OUTBOX_KEY');
+      assert.is((await tx`select from troupe.outbox where key = 'once'`).length, 1);
+    });
+  }),
+);
+
 submits('the server of these tests ends', async () => {
   await (await starting)[Symbol.asyncDispose]();
   assert.ok(databases > 0);
@@ -144,12 +237,20 @@ submits('the server of these tests ends', async () => {
 
 /** The handle, once the relay has taken the row. */
 async function opened(client: Client, key: string, job = Square as typeof Square | typeof Mail) {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const handle = await client.openByKey(job, key);
-    if (handle !== undefined) return handle;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  let found = await client.openByKey(job, key);
+  await until(async () => {
+    found = await client.openByKey(job, key);
+    return found !== undefined;
+  });
+  return found as NonNullable<typeof found>; // it is there
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 400; tries += 1) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error(`no job has the key ${key}`);
+  throw new Error('it does not come to hold');
 }
 
 submits.run();

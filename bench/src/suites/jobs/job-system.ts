@@ -35,11 +35,13 @@ const peersFolder = new URL('../../../peers/', import.meta.url);
 
 /** The reason why a peer cannot run here, `undefined` if it can. */
 export function missingPeer(system: string): string | undefined {
-  if (!PEERS.includes(system)) return undefined;
+  return PEERS.includes(system) ? (missingClient(system) ?? missingServer(system)) : undefined;
+}
+
+export function missingClient(system: string): string | undefined {
   const name = PACKAGES[system] ?? system;
-  if (!existsSync(new URL(`node_modules/${name}/package.json`, peersFolder)))
-    return `${system}: the client ${name} is not installed: npm run bench -- --install-peers`;
-  return missingServer(system);
+  if (existsSync(new URL(`node_modules/${name}/package.json`, peersFolder))) return undefined;
+  return `${system}: the client ${name} is not installed: npm run bench -- --install-peers`;
 }
 
 export function openSystem(system: string, topology: Topology): Promise<JobSystem> {
@@ -87,11 +89,8 @@ interface PeerModule {
   open(options: { port: number; order: JobOrder | undefined }): Promise<PeerClient>;
 }
 
-async function connectPeer(
-  system: string,
-  server: PeerServer,
-  order: JobOrder | undefined,
-): Promise<JobSystem> {
+/** A server that runs gets a client in this process and a worker in another. */
+export async function connectPeer(system: string, server: PeerServer, order?: JobOrder): Promise<JobSystem> {
   const module = new URL(`jobs/${system}.mjs`, peersFolder);
   const { open } = (await import(module.href)) as PeerModule;
   const client = await retry(() => open({ port: server.port, order }));

@@ -1,5 +1,5 @@
 // Troupe's leader and workers as separate processes, as in production. Arguments: `leader <dir> <codec> [traced]`
-// or `worker <port> <count> <slots> [traced]`.
+// or `worker <ports> <count> <slots> [traced]`.
 import { nodeHost } from '@troupe/core';
 import { handle, startLeader, startWorker } from '@troupe/jobs';
 import { digest } from './job-definitions.js';
@@ -26,10 +26,11 @@ if (role === 'leader') {
   });
   process.send?.('port' in leader.address ? leader.address.port : 0);
 } else {
-  const [port, count, slots] = rest.map(Number);
+  const [ports = '', ...counts] = rest;
+  const [count, slots] = counts.map(Number);
   for (let i = 0; i < (count ?? 1); i += 1) {
     await startWorker({
-      address: { port: port ?? 0 },
+      address: ports.split(',').map((port) => ({ port: Number(port) })),
       name: `bench-${i}`,
       slots: slots ?? 1,
       bytesMax: 2 ** 30,

@@ -38,6 +38,18 @@ export function duration(fromMs: number, toMs: number): (text: string) => number
   };
 }
 
+/** As an option takes it, exactly: `90s`, `5m`, `1500ms`. */
+export function durationText(ms: number): string {
+  const unit = ['d', 'h', 'm', 's'].find((one) => ms > 0 && ms % (DURATION_UNITS[one] ?? 1) === 0) ?? 'ms';
+  return `${ms / (DURATION_UNITS[unit] ?? 1)}${unit}`;
+}
+
+/** An address of PostgreSQL. The driver checks the rest of it. */
+export function postgresUrl(text: string): string {
+  if (/^postgres(ql)?:\/\/\S+$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be an address such as postgres://user@host:5432/database.');
+}
+
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1_024, m: 1_024 ** 2, g: 1_024 ** 3 };
 
 /** Bytes, as 4096, 512k, 16m or 1g. */

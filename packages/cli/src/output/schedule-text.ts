@@ -1,4 +1,5 @@
 import { jobId, type ScheduleView, scheduleTimes } from '@troupe/jobs';
+import { durationText } from '../input/option-parsers.js';
 import { textTable } from './text-table.js';
 
 /** A schedule as the command prints it with --json: times as text. */
@@ -21,20 +22,26 @@ export function shownSchedule(tag: string, view: ScheduleView, count: number): S
   };
 }
 
+/** A line for each schedule, and one for each further time of it. */
 export function scheduleTable(schedules: readonly ShownSchedule[]): string[] {
-  const rows = schedules.map((one) => [
-    one.name,
-    one.exec,
-    ruleText(one),
-    one.paused ? 'paused' : (one.next[0] ?? 'never'),
-    one.lastAt ?? '',
-    String(one.runs),
-    String(one.skipped),
+  const rows = schedules.flatMap((one) => [
+    [
+      one.name,
+      one.exec,
+      ruleText(one),
+      one.paused ? 'paused' : (one.next[0] ?? 'never'),
+      one.lastAt ?? '',
+      String(one.runs),
+      String(one.skipped),
+    ],
+    ...one.next.slice(1).map((at) => ['', '', '', at]),
   ]);
   return textTable(['NAME', 'EXEC', 'WHEN', 'NEXT', 'LAST', 'RUNS', 'SKIPPED'], rows);
 }
 
-/** `0 9 * * 1-5 Europe/Berlin`, `every 500 ms` */
+/** `0 9 * * 1-5 Europe/Berlin`, `every 5m` */
 function ruleText({ rule }: ShownSchedule): string {
-  return rule.cron === undefined ? `every ${rule.everyMs} ms` : `${rule.cron} ${rule.zone ?? 'UTC'}`;
+  return rule.cron === undefined
+    ? `every ${durationText(rule.everyMs ?? 0)}`
+    : `${rule.cron} ${rule.zone ?? 'UTC'}`;
 }

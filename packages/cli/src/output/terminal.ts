@@ -12,6 +12,8 @@ export interface Terminal {
   readonly isInteractive: boolean;
   /** out is a terminal too: a progress bar would stand between its lines. */
   readonly showsResults?: boolean;
+  /** The width of out, where it is a terminal. */
+  readonly columns?: number | undefined;
   /** Replaces the line drawn last. */
   draw(text: string): void;
 }
@@ -23,6 +25,7 @@ export function processTerminal(): Terminal {
     err: (line) => void process.stderr.write(`${line}\n`),
     isInteractive: process.stderr.isTTY === true,
     showsResults: process.stdout.isTTY === true,
+    columns: process.stdout.isTTY === true ? process.stdout.columns : undefined,
     draw: (text) => void process.stderr.write(`\r\u001b[K${text}`),
   };
 }

@@ -30,6 +30,34 @@ control('`ls` finds jobs by every filter', async () => {
   assert.is((await inProcess(['ls', '--since', 'yesterday', ...to])).code, 64);
 });
 
+control(
+  '`ls` goes on behind a job, says that there are more, and has the error of a dead letter',
+  async () => {
+    await using s = await ownLeader();
+    await using worker = await ownWorker(s);
+    assert.ok(worker);
+    const to = ['--leader', s.at];
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1)
+      ids.push((await inProcess(['submit', 'math.fail', String(n), '--attempts', '1', ...to])).out.trim());
+    for (const id of ids) assert.is((await inProcess(['await', id, ...to])).code, 1);
+    const first = await inProcess(['ls', '--max', '2', ...to]);
+    assert.match(first.out, /\n\S+ +dead +math\.fail .* failed: Error: it never works\n/);
+    assert.is(first.err, `troupe: more jobs fit; go on with --after ${ids[1]}, or give a larger --max\n`);
+    const rest = await inProcess(['ls', '--max', '2', '--after', ids[1] ?? '', '--json', ...to]);
+    assert.equal([lines(rest).map(({ id }) => id), rest.err], [[ids[2]], '']);
+    assert.is((await inProcess(['ls', '--max', '3', ...to])).err, '');
+    assert.is((await inProcess(['ls', '--after', 'other-1', ...to])).code, 66);
+    assert.match((await inProcess(['dlq', 'ls', '--max', '2', ...to])).err, /^troupe: there are more; /);
+    const napping = ['submit', 'slow.pages', '60000', ...to];
+    await inProcess(napping);
+    for (;;) {
+      const { out } = await inProcess(['ls', '--state', 'running', ...to]);
+      if (/SUBMITTED +WORKER +REASON\n.* w1~/.test(out)) break;
+    }
+  },
+);
+
 control('`explain` says why a job waits, and `queue` pauses, drains, limits and resumes', async () => {
   await using s = await ownLeader();
   const to = ['--leader', s.at];
@@ -122,7 +150,7 @@ control('a worker is made quiet, resumed and stopped from afar; clients are list
   await using s = await stage();
   await using worker = await workerOf(s.at, s.dir);
   const to = ['--leader', s.at];
-  assert.match((await inProcess(['workers', 'quiet', 'w1', ...to])).out, /^w1 quiet, 1 processes\n$/);
+  assert.match((await inProcess(['workers', 'quiet', 'w1', ...to])).out, /^w1 quiet, 1 process\n$/);
   assert.match((await inProcess(['workers', 'ls', ...to])).out, /w1\S* +quiet/);
   const [resumed] = lines(await inProcess(['workers', 'resume', 'w1', '--json', ...to]));
   assert.equal(resumed, { worker: 'w1', resumed: 1 });
@@ -134,7 +162,9 @@ control('a worker is made quiet, resumed and stopped from afar; clients are list
   assert.match(unknown.err, /see troupe workers ls\n$/);
   const [own] = lines(await inProcess(['clients', 'ls', '--json', ...to]));
   assert.match(String(own?.['client']), /cli/);
-  assert.match((await inProcess(['clients', 'ls', ...to])).out, /^CLIENT +SINCE/);
+  const clients = (await inProcess(['clients', 'ls', ...to])).out;
+  assert.match(clients, /^CLIENT +SINCE/);
+  assert.not.match(clients, String(Number.MAX_SAFE_INTEGER), 'no limit is not a number');
 });
 
 control('a job that requires a label runs on a worker with it', async () => {

@@ -30,6 +30,7 @@ dev('`troupe dev` runs leader, page and worker, and a change of any file reloads
   const readies = (): number => process.printed.split('"execs"').length - 1;
   await writeFile(loud, 'export const shout = (name) => { syntax error');
   await process.said(/the worker ended with 65; it starts again when a file changes/);
+  assert.match(process.err, `(${loud}:1)`, 'the place of a syntax error is named');
   const before = readies();
   await writeFile(loud, 'export const shout = (name) => `HELLO ${name}`;\n');
   while (readies() === before) await new Promise((resolve) => setTimeout(resolve, 10));

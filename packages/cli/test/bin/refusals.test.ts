@@ -26,6 +26,24 @@ refusals('a key file whose key is not a string is refused by leader and client',
   }
 });
 
+refusals(
+  'an address or schema that cannot be of PostgreSQL is a usage error before anything starts',
+  async () => {
+    await using f = await folder();
+    const leader = ['leader', '--port', '0', '--dir', join(f.dir, 'state')];
+    for (const [words, text] of [
+      [['--outbox', 'foo'], /'foo' is invalid. It must be an address such as postgres:\/\//],
+      [['--postgres', 'http://127.0.0.1/x'], /It must be an address such as postgres:\/\//],
+      [['--postgres', 'postgres://127.0.0.1:1/x', '--schema', "a'b"], /schema: needed a name/],
+    ] as const) {
+      const ended = await inProcess([...leader, ...words]);
+      assert.is(ended.code, 64, ended.err);
+      assert.match(ended.err, text);
+      assert.is(ended.err.trim().split('\n').length, 1);
+    }
+  },
+);
+
 refusals('a key file that cannot be created is an error (exit 73)', async () => {
   await using f = await folder();
   const ended = await inProcess(['key', 'new', 'x', '--allow', 'all', '--out', join(f.dir, 'none', 'x.key')]);

@@ -25,13 +25,16 @@ schedules('a schedule is added, listed, run, paused, resumed and removed', async
       ['often', 10],
     ],
   );
+  const table = (await inProcess(['schedule', 'ls', '--next', '3', ...to])).out.trim().split('\n');
+  assert.is(table.length, 1 + 2 * 3);
+  assert.match(table[2] ?? '', /^ +20\d\d-\d\d-\d\dT0[12]:00/);
   const [ran] = lines(await inProcess(['schedule', 'run', 'nightly', '--json', ...to]));
   assert.is(ran?.['runs'], 1);
   assert.is((await inProcess(['await', String(ran?.['lastJob']), ...to])).out, '3\n');
   assert.match((await inProcess(['schedule', 'pause', 'nightly', ...to])).out, / paused /);
   assert.match((await inProcess(['schedule', 'resume', 'nightly', ...to])).out, /20\d\d-\d\d-\d\dT0[12]:00/);
   assert.is((await inProcess(['schedule', 'rm', 'nightly', ...to])).out, 'nightly removed\n');
-  assert.match((await inProcess(['schedule', 'ls', ...to])).out, /^NAME.*\noften .*every 3600000 ms/);
+  assert.match((await inProcess(['schedule', 'ls', ...to])).out, /^NAME.*\noften .*every 1h /);
 });
 
 schedules('bad schedules are refused with what to do, and change nothing', async () => {

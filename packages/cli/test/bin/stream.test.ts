@@ -80,6 +80,42 @@ streams('`feed` feeds a job by lines, by JSON and by bytes, and ends its feed', 
   assert.is(bad.err.trim().split('\n').length, 1);
 });
 
+streams('a job of `submit --stream` is fed and read later', async () => {
+  await using s = await ownLeader();
+  const to = ['--leader', s.at];
+  const submit = ['submit', 'text.upper', 'null', '--stream', '--fed', ...to];
+  const id = (await inProcess(submit)).out.trim();
+  const over = await troupe(['await', id, '--stream', '--result-within', '300ms', ...to]);
+  assert.equal([over.code, over.out], [75, '']);
+  assert.match(over.err, `troupe: job ${id}: no outcome within 300 ms; it goes on`);
+  await using _worker = await startWorker({
+    address: addressOf(s.at),
+    name: 'w',
+    handlers,
+    heartbeatThread: false,
+  });
+  assert.is((await troupe(['feed', id, ...to], { stdin: 'one\n' })).code, 0);
+  assert.equal(await troupe(['await', id, '--stream', ...to]), { code: 0, out: 'ONE\n', err: '' });
+});
+
+streams('a job without a stream is neither read nor fed: one line with what to do, exit 64', async () => {
+  await using s = await ownLeader();
+  const to = ['--leader', s.at];
+  const id = (await inProcess(['submit', 'text.words', '1', ...to])).out.trim();
+  for (const words of [
+    ['await', id, '--stream'],
+    ['feed', id],
+  ]) {
+    const ended = await troupe([...words, ...to], { stdin: 'x\n' });
+    assert.is(ended.code, 64, ended.err);
+    assert.match(
+      ended.err,
+      /^troupe: [^\n]+; submit it with: troupe stream, or troupe submit --stream[^\n]+\n$/,
+    );
+  }
+  assert.is((await inProcess(['submit', 'text.words', '1', '--fed', ...to])).code, 64);
+});
+
 streams('a chunk is printed as it comes, and a line is fed before the input ends', async () => {
   await using s = await ownLeader();
   await using _worker = await startWorker({

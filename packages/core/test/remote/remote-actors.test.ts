@@ -453,6 +453,43 @@ remote('a full mailbox pauses the proxies that send to it, and every message is 
   }),
 );
 
+remote('offer and send answer for the proxy: full and waiting there, and nothing is lost or doubled', () =>
+  linked({ threads: 2, seed: 4, definitions: [Narrow] }, async (systems) => {
+    const { system } = systems.main;
+    const narrow = system.spawn(Narrow, { on: 'thread-1' });
+    await systems.settle();
+    const held = system.suspend(narrow);
+    await systems.settle();
+    const offered: number[] = [];
+    let refusals = 0;
+    for (let n = 0; refusals < 3; n += 1) {
+      if (narrow.offer.take(n) === 'accepted') offered.push(n);
+      else refusals += 1;
+      await systems.settle();
+    }
+    const sent = narrow.send.take(1_000);
+    await systems.settle();
+    let isSent = false;
+    void sent.then(() => {
+      isSent = true;
+    });
+    await systems.settle();
+    assert.is(isSent, false, 'it waits for room in the proxy');
+    held.resume();
+    await systems.settle();
+    await sent;
+    assert.equal(await answer(systems, narrow.ask.taken()), [...offered, 1_000]);
+    assert.is(system.stats().deadLetters, 0);
+    const stopped = system.stop(narrow);
+    await systems.settle();
+    await stopped;
+    assert.is(narrow.offer.take(1), 'closed');
+    const late = narrow.send.take(1).catch((error: { readonly code: string }) => error.code);
+    await systems.settle();
+    assert.is(await late, 'ERR_UNDELIVERED');
+  }),
+);
+
 remote(
   'a thread that ends: its actors restart, asks end at once, watchers and dead letters are complete',
   () =>

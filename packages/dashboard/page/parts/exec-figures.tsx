@@ -1,11 +1,8 @@
-import { count, span } from './format.js';
+import type { ExecDepth } from '../api.js';
+import { count, span, waiting } from './format.js';
 import { Table } from './table.js';
 
-export interface ExecRow {
-  readonly exec: string;
-  readonly queued: number;
-  readonly running: number;
-  readonly oldestMs: number;
+export interface ExecRow extends ExecDepth {
   readonly acceptedPerSecond: number;
   readonly donePerSecond: number;
   readonly failedPerSecond: number;
@@ -21,6 +18,7 @@ export function ExecFigures({ execs }: { readonly execs: readonly ExecRow[] }) {
       head={[
         'Job',
         'Queued',
+        'By priority',
         'Running',
         'Oldest',
         'Accepted/s',
@@ -36,8 +34,9 @@ export function ExecFigures({ execs }: { readonly execs: readonly ExecRow[] }) {
             <a href={`#/jobs?exec=${encodeURIComponent(one.exec)}`}>{one.exec}</a>
           </td>
           <td>{count(one.queued)}</td>
+          <td>{byPriority(one)}</td>
           <td>{count(one.running)}</td>
-          <td>{span(one.oldestMs)}</td>
+          <td>{waiting(one.oldestMs)}</td>
           <td>{one.acceptedPerSecond.toFixed(1)}</td>
           <td>{one.donePerSecond.toFixed(1)}</td>
           <td>{one.failedPerSecond.toFixed(1)}</td>
@@ -51,4 +50,10 @@ export function ExecFigures({ execs }: { readonly execs: readonly ExecRow[] }) {
       ))}
     </Table>
   );
+}
+
+/** `9: 3 · 5: 1,200`, the highest first. */
+function byPriority({ queuedByPriority }: ExecDepth): string {
+  const all = Object.entries(queuedByPriority).sort(([a], [b]) => Number(b) - Number(a));
+  return all.length === 0 ? '–' : all.map(([priority, jobs]) => `${priority}: ${count(jobs)}`).join(' · ');
 }

@@ -29,3 +29,13 @@ export function span(ms: number): string {
   if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
   return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
 }
+
+/** `0.4 ms`, `12 ms` */
+export function milliseconds(ms: number): string {
+  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+}
+
+/** How long the oldest of many waits; none does at 0. */
+export function waiting(ms: number): string {
+  return ms === 0 ? '–' : span(ms);
+}

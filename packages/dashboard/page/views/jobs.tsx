@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks';
-import { call, JOB_STATES, type JobRow } from '../api.js';
+import { JOB_STATES, type JobRow } from '../api.js';
+import { Command, quoted } from '../parts/command.js';
 import { JobTable } from '../parts/job-table.js';
 import { useLook } from '../parts/use-look.js';
 import { goTo, type Route } from '../route.js';
+import { ChosenJobs } from './chosen-jobs.js';
 
 interface Page {
   readonly jobs: readonly JobRow[];
@@ -11,61 +13,134 @@ interface Page {
 
 const PAGE_ROWS = 50;
 const FIELDS = [
-  ['exec', 'Job', 'mail.send'],
-  ['key', 'Key', ''],
-  ['orderKey', 'Order key', ''],
-  ['tag', 'Tag', ''],
-  ['tenant', 'Tenant', ''],
-  ['error', 'Error', 'text of a dead letter'],
+  ['exec', 'Job', 'mail.send', '--exec'],
+  ['key', 'Key', '', '--idempotency-key'],
+  ['orderKey', 'Order key', '', '--order-key'],
+  ['tag', 'Tag', '', '--tag'],
+  ['tenant', 'Tenant', '', '--tenant'],
+  ['client', 'Client', '', '--client'],
+  ['error', 'Error', 'text of a dead letter', '--error'],
 ] as const;
+const TIMES = [
+  ['since', 'Since'],
+  ['until', 'Until'],
+] as const;
+/** Without fields of the form. */
+const KEPT = ['state', 'fingerprint'] as const;
+const CHANGEABLE = new Set(['queued', 'running', 'dead']);
 
-/** Jobs by filters that stand in the address, page by page; dead letters can be chosen and put back or deleted. */
+/** Jobs by filters that stand in the address, page by page; those of one state can be chosen and changed. */
 export function JobsView({ query }: Route) {
-  const state = query.get('state') ?? '';
-  const search = new URLSearchParams([...query].filter(([, value]) => value !== ''));
-  search.set('max', String(PAGE_ROWS));
+  const filters = filtersOf(query);
+  const { state = '' } = filters;
+  const after = query.get('after');
+  const search = new URLSearchParams({
+    ...filters,
+    max: String(PAGE_ROWS),
+    ...(after === null ? {} : { after }),
+  });
+  const [report, setReport] = useState('');
   const { value: page, problem, again } = useLook<Page>(`/api/search?${search}`);
-  const filtered = (): Record<string, string> =>
-    Object.fromEntries([...query].filter(([name, value]) => value !== '' && name !== 'after'));
-  const submit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const id = String(form.get('id') ?? '').trim();
-    if (id !== '') return goTo(`jobs/${id}`);
-    const given = FIELDS.map(([name]) => [name, String(form.get(name) ?? '').trim()] as const);
-    const { fingerprint } = filtered();
-    goTo('jobs', {
-      ...(state === '' ? {} : { state }),
-      ...(fingerprint === undefined ? {} : { fingerprint }),
-      ...Object.fromEntries(given.filter(([, value]) => value !== '')),
-    });
-  };
   return (
     <>
       <h1>Jobs</h1>
-      <form class="row" onSubmit={submit} key={query.toString()}>
-        <label>
-          State{' '}
-          <select
-            value={state}
-            onChange={({ currentTarget }) => goTo('jobs', { ...filtered(), state: currentTarget.value })}
-          >
-            <option value="">any</option>
-            {JOB_STATES.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-        </label>
-        {FIELDS.map(([name, label, hint]) => (
-          <label key={name}>
-            {label} <input name={name} defaultValue={query.get(name) ?? ''} placeholder={hint} size={12} />
-          </label>
-        ))}
-        <label>
-          Id <input name="id" placeholder="42xlt-ak8" size={12} />
-        </label>
+      <SearchForm key={query.toString()} filters={filters} again={again} />
+      {problem === '' ? null : <p class="error">{problem}</p>}
+      <p role="status" class="quiet">
+        {report}
+      </p>
+      {page === undefined ? null : page.jobs.length === 0 ? (
+        <Empty isFiltered={Object.keys(filters).length > 0} />
+      ) : CHANGEABLE.has(state) ? (
+        <ChosenJobs
+          key={page.jobs.map(({ id }) => id).join()}
+          jobs={page.jobs}
+          filter={apiFilter(filters)}
+          onChanged={(text) => {
+            setReport(text);
+            again();
+          }}
+        />
+      ) : (
+        <JobTable jobs={page.jobs} />
+      )}
+      <div class="row">
+        {after === null ? null : (
+          <button type="button" onClick={() => goTo('jobs', filters)}>
+            First page
+          </button>
+        )}
+        {page?.next === undefined ? null : (
+          <button type="button" onClick={() => goTo('jobs', { ...filters, after: String(page.next) })}>
+            Next page
+          </button>
+        )}
+      </div>
+      <p>
+        <Command text={commandOf(filters)} />
+      </p>
+    </>
+  );
+}
+
+interface FormProps {
+  readonly filters: Readonly<Record<string, string>>;
+  readonly again: () => void;
+}
+
+function SearchForm({ filters, again }: FormProps) {
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const given = (name: string): string => String(form.get(name) ?? '').trim();
+    const id = given('id');
+    if (id !== '') return goTo(`jobs/${encodeURIComponent(id)}`);
+    const kept = KEPT.map((name) => [name, filters[name] ?? ''] as const);
+    const fields = FIELDS.map(([name]) => [name, given(name)] as const);
+    const times = TIMES.map(
+      ([name]) => [name, given(name) === '' ? '' : String(Date.parse(given(name)))] as const,
+    );
+    goTo('jobs', Object.fromEntries([...kept, ...fields, ...times].filter(([, value]) => value !== '')));
+  };
+  return (
+    <form class="row search" onSubmit={submit}>
+      <label>
+        State
+        <select
+          value={filters['state'] ?? ''}
+          onChange={({ currentTarget: { value } }) => {
+            const { state: _, ...others } = filters;
+            goTo('jobs', value === '' ? others : { ...others, state: value });
+          }}
+        >
+          <option value="">any</option>
+          {JOB_STATES.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Field name="exec" label="Job" hint="mail.send" filters={filters} />
+      <label>
+        Id
+        <input name="id" placeholder="42xlt-ak8" />
+      </label>
+      <details open={isWide() || isMore(filters)}>
+        <summary>More filters</summary>
+        <div class="filters">
+          {FIELDS.slice(1).map(([name, label, hint]) => (
+            <Field key={name} name={name} label={label} hint={hint} filters={filters} />
+          ))}
+          {TIMES.map(([name, label]) => (
+            <label key={name}>
+              {label}
+              <input name={name} type="datetime-local" defaultValue={localTime(filters[name])} />
+            </label>
+          ))}
+        </div>
+      </details>
+      <span class="actions">
         <button type="submit" class="main">
           Search
         </button>
@@ -75,62 +150,74 @@ export function JobsView({ query }: Route) {
         <button type="button" onClick={again}>
           Look again
         </button>
-      </form>
-      {problem === '' ? null : <p class="error">{problem}</p>}
-      {page === undefined ? null : page.jobs.length === 0 ? (
-        <p class="empty">No job fits. Submit one: {"npx troupe submit math.add '[1, 2]'"}</p>
-      ) : state === 'dead' ? (
-        <DeadLetters key={page.jobs.map(({ id }) => id).join()} jobs={page.jobs} onChanged={again} />
-      ) : (
-        <JobTable jobs={page.jobs} />
-      )}
-      {page?.next === undefined ? null : (
-        <p>
-          <button type="button" onClick={() => goTo('jobs', { ...filtered(), after: String(page.next) })}>
-            Next page
-          </button>
-        </p>
-      )}
-    </>
+      </span>
+    </form>
   );
 }
 
-interface DeadLettersProps {
-  readonly jobs: readonly JobRow[];
-  readonly onChanged: () => void;
+interface FieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly filters: Readonly<Record<string, string>>;
 }
 
-function DeadLetters({ jobs, onChanged }: DeadLettersProps) {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [problem, setProblem] = useState('');
-  const choose = (id: string, isChosen: boolean): void => {
-    const next = new Set(chosen);
-    if (isChosen) next.add(id);
-    else next.delete(id);
-    setChosen(next);
-  };
-  const change = (verb: 'redrive' | 'purge'): void => {
-    const isSure = verb === 'redrive' || confirm(`Delete ${chosen.size} dead letters for good?`);
-    if (!isSure) return;
-    call('POST', `/api/dead-letters/${verb}`, { ids: [...chosen] }).then(onChanged, (error: Error) =>
-      setProblem(error.message),
-    );
-  };
+function Field({ name, label, hint, filters }: FieldProps) {
   return (
-    <>
-      <div class="row">
-        <button type="button" onClick={() => setChosen(new Set(jobs.map(({ id }) => id)))}>
-          Choose all {jobs.length}
-        </button>
-        <button type="button" class="main" disabled={chosen.size === 0} onClick={() => change('redrive')}>
-          Queue {chosen.size} again
-        </button>
-        <button type="button" disabled={chosen.size === 0} onClick={() => change('purge')}>
-          Delete {chosen.size}
-        </button>
-      </div>
-      {problem === '' ? null : <p class="error">{problem}</p>}
-      <JobTable jobs={jobs} chosen={chosen} onChoose={choose} />
-    </>
+    <label>
+      {label}
+      <input name={name} defaultValue={filters[name] ?? ''} placeholder={hint} />
+    </label>
   );
+}
+
+/** On a telephone the jobs stand below the filters. */
+function isWide(): boolean {
+  return innerWidth > 800;
+}
+
+/** A filter is set that is not always shown. */
+function isMore(filters: Readonly<Record<string, string>>): boolean {
+  return Object.keys(filters).some((name) => name !== 'state' && name !== 'exec');
+}
+
+function Empty({ isFiltered }: { readonly isFiltered: boolean }) {
+  return isFiltered ? (
+    <p class="empty">No job fits all of these. Jobs that ended long ago are dropped by their retention.</p>
+  ) : (
+    <div class="empty">
+      <p>No job yet. Submit one:</p>
+      <Command text="npx troupe submit math.add '[1, 2]'" />
+    </div>
+  );
+}
+
+function filtersOf(query: URLSearchParams): Readonly<Record<string, string>> {
+  return Object.fromEntries([...query].filter(([name, value]) => value !== '' && name !== 'after'));
+}
+
+function apiFilter(filters: Readonly<Record<string, string>>): Readonly<Record<string, string | number>> {
+  const isTime = (name: string): boolean => TIMES.some(([one]) => one === name);
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, value]) => [name, isTime(name) ? Number(value) : value]),
+  );
+}
+
+/** As an input of the browser has it: the minute, in the time zone of its user. */
+function localTime(ms: string | undefined): string {
+  if (ms === undefined) return '';
+  const at = new Date(Number(ms));
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** The same search in a terminal. */
+function commandOf(filters: Readonly<Record<string, string>>): string {
+  const times = TIMES.map(([name]) => [
+    `--${name}`,
+    filters[name] && new Date(Number(filters[name])).toISOString(),
+  ]);
+  const texts = FIELDS.map(([name, , , option]) => [option, filters[name]]);
+  const kept = KEPT.map((name) => [`--${name}`, filters[name]]);
+  const words = [...kept, ...texts, ...times].filter(([, value]) => value !== undefined && value !== '');
+  return ['npx troupe ls', ...words.map(([option, value]) => `${option} ${quoted(value ?? '')}`)].join(' ');
 }

@@ -1,7 +1,8 @@
 import type { Overview } from '../api.js';
 import type { Live, Sample } from '../live.js';
 import { ExecFigures, type ExecRow } from '../parts/exec-figures.js';
-import { count } from '../parts/format.js';
+import { count, waiting } from '../parts/format.js';
+import { type LeaderProblem, problemsOf } from '../parts/problem-list.js';
 import { Sparkline } from '../parts/sparkline.js';
 import { useLook } from '../parts/use-look.js';
 
@@ -15,14 +16,20 @@ export function OverviewView({ overview, samples }: Live) {
   return (
     <>
       <h1>Overview</h1>
-      <Problems overview={overview} />
+      <Problems problems={problemsOf(overview, samples)} />
       <div class="cards">
-        <Card name="Accepted per second" value={accepted.at(-1) ?? 0} course={accepted} />
+        <Card name="Accepted/s" value={accepted.at(-1) ?? 0} course={accepted} />
         <Card name="Queued" value={counts.queued} course={samples.map((one) => one.overview.counts.queued)} />
         <Card
           name="Running"
           value={counts.running}
           course={samples.map((one) => one.overview.counts.running)}
+        />
+        <Card
+          name="Oldest waits"
+          value={oldest(overview)}
+          show={waiting}
+          course={samples.map((one) => oldest(one.overview))}
         />
         <Card name="Done, kept" value={counts.done} course={samples.map((one) => one.overview.counts.done)} />
         <Card
@@ -59,48 +66,36 @@ interface CardProps {
   readonly name: string;
   readonly value: number;
   readonly course: readonly number[];
+  readonly show?: (value: number) => string;
 }
 
-function Card({ name, value, course }: CardProps) {
+function Card({ name, value, course, show = count }: CardProps) {
   return (
     <div class="card">
       <div class="name">{name}</div>
-      <div class="value">{count(Math.round(value))}</div>
+      <div class="value">{show(Math.round(value))}</div>
       <Sparkline values={course} label={`${name}, the last two minutes`} />
     </div>
   );
 }
 
-function Problems({ overview }: { readonly overview: Overview }) {
-  const problems = problemsOf(overview);
+function Problems({ problems }: { readonly problems: readonly LeaderProblem[] }) {
   if (problems.length === 0) return <p class="well">All is well: submits are taken.</p>;
   return (
     <ul class="problems" aria-label="Problems">
-      {problems.map((problem) => (
-        <li key={problem}>{problem}</li>
+      {problems.map(({ text, remedy, command, page, link }) => (
+        <li key={text}>
+          <strong>{text}</strong> {remedy} {command === undefined ? null : <code>{command}</code>}{' '}
+          <a href={`#/${page}`}>{link}</a>
+        </li>
       ))}
     </ul>
   );
 }
 
-/** What is wrong, each with what to do. */
-function problemsOf({ counts, refusing, workers, log, diskLow }: Overview): string[] {
-  const blocked = workers.filter(({ liveness }) => liveness === 'blocked');
-  const isIdle = counts.queued > 0 && workers.every(({ liveness }) => liveness !== 'alive');
-  return [
-    ...refusing.map(({ code, problem }) => `Submits are refused: ${problem} (${code}).`),
-    ...(isIdle
-      ? [`${count(counts.queued)} jobs wait and no worker is alive: start one with troupe worker.`]
-      : []),
-    ...blocked.map(
-      ({ worker, blockedMs }) =>
-        `Worker ${worker} is blocked for ${Math.round(blockedMs / 1000)} s: its handler computes; give it threads.`,
-    ),
-    ...(diskLow ? ['The disk of the leader has too little space: free some.'] : []),
-    ...(log.failedSnapshots > 0
-      ? [`${log.failedSnapshots} snapshots failed: see the log of the leader.`]
-      : []),
-  ];
+/** How long the oldest job waits that is due. */
+function oldest({ execs = [] }: Overview): number {
+  return Math.max(0, ...execs.map(({ oldestMs }) => oldestMs));
 }
 
 /** Change per second between neighbouring samples. */

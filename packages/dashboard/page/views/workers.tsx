@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../api.js';
 import type { Live } from '../live.js';
+import { span } from '../parts/format.js';
 
 export function WorkersView({ overview }: Live) {
   const workers = overview?.workers ?? [];
@@ -25,13 +26,21 @@ export function WorkersView({ overview }: Live) {
           <table>
             <thead>
               <tr>
-                {['Worker', 'State', 'Running', 'Overrun', 'Credit', 'Processor', 'Loop delay', 'Change'].map(
-                  (name) => (
-                    <th key={name} scope="col">
-                      {name}
-                    </th>
-                  ),
-                )}
+                {[
+                  'Worker',
+                  'State',
+                  'Running',
+                  'Overrun',
+                  'Credit',
+                  'Processor',
+                  'Loop delay',
+                  'Labels',
+                  'Change',
+                ].map((name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
@@ -40,6 +49,7 @@ export function WorkersView({ overview }: Live) {
                   <td>{one.worker}</td>
                   <td class={`state ${one.quiet === true ? 'cancelled' : one.liveness}`}>
                     {one.quiet === true && one.liveness === 'alive' ? 'quiet' : one.liveness}
+                    {one.blockedMs > 0 ? ` for ${span(one.blockedMs)}` : ''}
                   </td>
                   <td>
                     {one.running}/{one.slots}
@@ -48,6 +58,7 @@ export function WorkersView({ overview }: Live) {
                   <td>{one.credit}</td>
                   <td>{Math.round(one.cpu * 100)} %</td>
                   <td>{Math.round(one.lagMs)} ms</td>
+                  <td>{one.labels?.join(', ') ?? '–'}</td>
                   <td class="actions">
                     <button
                       type="button"

@@ -23,8 +23,59 @@ export function prometheusText(leader: LeaderOverview): string {
     metric('troupe_log_failed_snapshots', 'gauge', 'Snapshots that failed since the last good one.', [
       [leader.log.failedSnapshots],
     ]),
+    ...logMetrics(leader),
+    ...execMetrics(leader),
     ...workerMetrics(leader),
   ].join('');
+}
+
+/** Figures that a leader of an earlier version does not have are left out. */
+function logMetrics({ log, clockStepMs }: LeaderOverview): string[] {
+  const { segments, freeBytes, commitMs } = log;
+  const gauge = (name: string, help: string, value: number | undefined): string =>
+    value === undefined ? '' : metric(name, 'gauge', help, [[value]]);
+  return [
+    gauge('troupe_log_segments', 'Segments in use.', segments),
+    gauge('troupe_log_free_bytes', 'Space on the disk as it was last looked at.', freeBytes),
+    gauge(
+      'troupe_log_commit_p50_ms',
+      'From a batch of records to the disk that has it: half.',
+      commitMs?.p50,
+    ),
+    gauge('troupe_log_commit_p99_ms', 'The same, 99 of 100.', commitMs?.p99),
+    gauge('troupe_clock_step_ms', 'How far the clock was set since the start.', clockStepMs),
+  ];
+}
+
+function execMetrics({ execs = [] }: LeaderOverview): string[] {
+  const of = (value: (exec: (typeof execs)[number]) => number): Sample[] =>
+    execs.map((exec): Sample => [value(exec), { exec: exec.exec }]);
+  return [
+    metric(
+      'troupe_exec_queued',
+      'gauge',
+      'Jobs that wait, of the deepest queues.',
+      of(({ queued }) => queued),
+    ),
+    metric(
+      'troupe_exec_running',
+      'gauge',
+      'Jobs that run.',
+      of(({ running }) => running),
+    ),
+    metric(
+      'troupe_exec_oldest_ms',
+      'gauge',
+      'How long the oldest one waits that is due.',
+      of(({ oldestMs }) => oldestMs),
+    ),
+    metric(
+      'troupe_exec_unserved',
+      'gauge',
+      'Jobs that wait and that no connected worker may take.',
+      of(({ unserved = 0 }) => unserved),
+    ),
+  ];
 }
 
 function workerMetrics({ workers }: LeaderOverview): string[] {

@@ -28,6 +28,12 @@ export const JOB_VIEW: JsonSchema = {
     reason: { type: 'string' },
     failure: ANY_VALUE,
     payloadBytes: { type: 'integer' },
+    key: { type: 'string' },
+    tags: { type: 'array', items: { type: 'string' } },
+    progress: ANY_VALUE,
+    feed: ANY_VALUE,
+    attempts: { type: 'array', description: 'Of one job: those that ended, where one of them failed.' },
+    startedAt: { type: 'number', description: 'Of the running attempt.' },
   },
 };
 

@@ -1,6 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { JobSchemaError, type SchemaIssue, type SchemaSide } from '../jobs-error.js';
-import type { JobDefinition, JobInput } from './define-job.js';
 
 /**
  * The value after its schema; synchronous if the schema is. Throws or rejects with {@link JobSchemaError}.
@@ -14,14 +13,6 @@ export function validateBySchema<S extends StandardSchemaV1>(
   const result = schema['~standard'].validate(value);
   if (result instanceof Promise) return result.then((resolved) => outcome(exec, side, resolved));
   return outcome(exec, side, result);
-}
-
-/** The input of a job after its schema, for a submit that does not go through a client. */
-export async function validateJobInput<D extends JobDefinition>(
-  job: D,
-  input: JobInput<D>,
-): Promise<unknown> {
-  return validateBySchema(job.exec, 'input', job.input, input);
 }
 
 function outcome<T>(exec: string, side: SchemaSide, result: StandardSchemaV1.Result<T>): T {

@@ -7,6 +7,14 @@ export type { LedgerContents } from '../ledger/ledger-contents.js';
 export { ledgerContents } from '../ledger/ledger-contents.js';
 export { assertLedgerReadable, LEDGER_FORMAT, type LedgerFormat } from '../ledger/ledger-format.js';
 export type { DurabilityLevel } from '../protocol/client-messages.js';
+export type {
+  OpenSpill,
+  Spill,
+  SpillingJournal,
+  SpillRead,
+  SpillReceiver,
+  SpillWrite,
+} from '../spill/spill.js';
 export type { Journal, JournalOwner, JournalReader, JournalWatcher, OpenJournal } from './journal.js';
 export { GOOD_CONDITION } from './journal.js';
 export { SubmittedKeys } from './submitted-keys.js';

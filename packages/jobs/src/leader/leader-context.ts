@@ -51,6 +51,8 @@ export interface LeaderContext {
    * Never goes back.
    */
   readonly recordTime: number;
+  /** How far the wall clock was set since the leader started. */
+  readonly wallStepMs: number;
   /**
    * The leader's own monotonic time, for leases and liveness. A stall of the leader counts as two ticks of it
    * at most.

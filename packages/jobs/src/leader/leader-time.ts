@@ -25,6 +25,11 @@ export class LeaderTime {
     this.record = Math.floor(this.recordEpoch + this.clock.now());
   }
 
+  /** How far the wall clock was set since the leader started. */
+  get wallStepMs(): number {
+    return this.clock.wallNow() - this.recordEpoch - this.clock.now();
+  }
+
   /** A stalled leader received no heartbeat; that must not count against the workers. */
   tick(tickMs: number): void {
     const now = this.clock.now();

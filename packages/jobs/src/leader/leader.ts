@@ -43,6 +43,7 @@ import { MessageSlices } from './sessions/message-slices.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
 import { SessionRegistry } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
+import { DurationHistogram } from './stats/duration-histogram.js';
 import { LeaderStats } from './stats/exec-stats.js';
 import type { FoundBlock } from './streams/spill-block.js';
 import { StreamTable } from './streams/stream-table.js';
@@ -100,6 +101,8 @@ export class Leader implements LeaderContext {
   readonly journal: Journal;
   readonly recordBytesMax: number;
   private log: LogCondition;
+  /** In microseconds: a disk answers within a millisecond. */
+  private readonly commits = new DurationHistogram();
   private readonly replayMs: number;
   private readonly journalWriter: JournalWriter<Session>;
   private readonly submits: SubmitProcessor;
@@ -216,6 +219,10 @@ export class Leader implements LeaderContext {
 
   get recordTime(): number {
     return this.time.record;
+  }
+
+  get wallStepMs(): number {
+    return this.time.wallStepMs;
   }
 
   get leaseTime(): number {
@@ -341,8 +348,12 @@ export class Leader implements LeaderContext {
   }
 
   get logUse(): LogUse {
-    const { sealedBytes, cutBytes, failedSnapshots } = this.log;
-    return { bytes: sealedBytes, cutBytes, failedSnapshots, replayMs: this.replayMs };
+    const { sealedBytes, cutBytes, failedSnapshots, segments, snapshot, freeBytes } = this.log;
+    const { commits, replayMs, recordTime: now } = this;
+    const ms = (share: number): number => commits.quantile(share, now) / 1_000;
+    const commitMs = { p50: ms(0.5), p99: ms(0.99) };
+    const log = { bytes: sealedBytes, cutBytes, failedSnapshots, replayMs, commitMs };
+    return { ...log, segments, snapshot, freeBytes };
   }
 
   stage(record: LedgerRecord, from?: Session, tag = 0): void {
@@ -465,10 +476,12 @@ export class Leader implements LeaderContext {
   private durable(batch: RecordBatch<Session>, firstLsn: number): void {
     if (this.stopped) return;
     this.time.read();
+    const tookMs = this.clock.now() - batch.appendedAt;
+    this.commits.add(tookMs * 1_000, this.recordTime);
     this.observe?.({
       kind: 'durable',
       records: batch.size,
-      tookMs: this.clock.now() - batch.appendedAt,
+      tookMs,
       lsn: this.journalWriter.lsn,
     });
     batch.visit(firstLsn, this.applyAndAct);

@@ -1,12 +1,11 @@
 import { type ActorRef, type ActorSystem, createSystem, type Host, type Middleware } from '@troupe/core';
 import { nodeStorage, type WalEvent, type WalOptions } from '@troupe/wal';
-import type { OpenJournal } from '../journal/journal.js';
 import { logWalEvent } from '../journal/wal-event-log.js';
 import { walJournal } from '../journal/wal-journal.js';
 import type { Defaulted } from '../option-check.js';
 import { type ActorsView, viewActors } from '../protocol/actors-view.js';
 import { fileSpill } from '../spill/file-spill.js';
-import type { OpenSpill } from '../spill/spill.js';
+import type { OpenSpill, SpillingJournal } from '../spill/spill.js';
 import type { JobsObserver } from './jobs-event.js';
 import { LeaderActor } from './leader-actor.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
@@ -19,10 +18,10 @@ export interface LeaderStartOptions {
    */
   readonly dir?: string | undefined;
   /** Another log in place of the folder. */
-  readonly journal?: OpenJournal | undefined;
+  readonly journal?: SpillingJournal | undefined;
   /**
    * Another place for chunks of streams that have no room in memory. Default: files in `dir`; with `journal`
-   * alone, none.
+   * alone, that of the journal, if it has one.
    */
   readonly spill?: OpenSpill | undefined;
   /** Bounds of its tables. */
@@ -64,7 +63,7 @@ export function spawnLeader(
     wal?.onEvent?.(event);
   };
   const openJournal = journal ?? walJournal({ ...wal, dir, onEvent, onFatal });
-  const openSpill = spill ?? (dir === undefined ? undefined : fileSpill(nodeStorage(dir)));
+  const openSpill = spill ?? (dir === undefined ? journal?.spill : fileSpill(nodeStorage(dir)));
   const actors = (): ActorsView => viewActors(system);
   const args = {
     host,

@@ -4,7 +4,14 @@ import type { JobState } from '../ledger/jobs/job.js';
 import type { LeaderActors } from './actors-view.js';
 import type { DeadLetterGroup } from './dead-letter-messages.js';
 import type { JobExplanation } from './explain-messages.js';
-import type { AuditView, ClientView, ExecDepth, FoundJobs, LeaderStatsView } from './operator-messages.js';
+import type {
+  AuditView,
+  ClientView,
+  ExecDepth,
+  FoundJobs,
+  LeaderStatsView,
+  Quantiles,
+} from './operator-messages.js';
 import type { ScheduleRequest, ScheduleView } from './schedule-messages.js';
 import type { OperatorRequest } from './search-messages.js';
 import type { RunnerUse } from './worker-messages.js';
@@ -202,6 +209,8 @@ export interface WorkerView {
   readonly lagMs: number;
   /** An operator has made it quiet, or stops it: it gets no jobs. */
   readonly quiet?: boolean | undefined;
+  /** Its labels. Absent: none. */
+  readonly labels?: readonly string[] | undefined;
   /** Its warm runners. Absent: of a leader that does not know them. */
   readonly runners?: readonly RunnerUse[] | undefined;
 }
@@ -252,6 +261,14 @@ export interface LogUse {
   readonly cutBytes: number;
   /** Snapshots that failed since the last one that was made. */
   readonly failedSnapshots: number;
+  /** Its segments in use. Absent: a log without segments. */
+  readonly segments?: number | undefined;
+  /** Its newest snapshot: the last record in it, and its size. Absent: none. */
+  readonly snapshot?: { readonly lsn: number; readonly bytes: number } | undefined;
+  /** Space on its disk as it was last looked at. Absent: not known. */
+  readonly freeBytes?: number | undefined;
+  /** From a batch of records to the disk that has it. Absent: of a leader that does not measure it. */
+  readonly commitMs?: Quantiles | undefined;
 }
 
 /** Jobs in the leader that wait for a warm runner: every worker that serves them has all instances in use. */
@@ -293,6 +310,11 @@ export interface LeaderOverview {
   readonly runnerWaits?: readonly RunnerWait[] | undefined;
   /** The deepest queues, 100 at most. Absent: of a leader that does not know them. */
   readonly execs?: readonly ExecDepth[] | undefined;
+  /**
+   * How far the clock of the machine was set since the leader started; negative: back. Times of the leader go
+   * on without it. Absent: of a leader that does not watch it.
+   */
+  readonly clockStepMs?: number | undefined;
   /** The workers that the leader knows. */
   readonly workers: readonly WorkerView[];
 }

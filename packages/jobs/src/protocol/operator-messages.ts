@@ -66,6 +66,8 @@ export interface ExecDepth {
   readonly oldestMs: number;
   /** Jobs that wait, by priority. */
   readonly queuedByPriority: Readonly<Record<string, number>>;
+  /** Jobs that wait and that no connected worker may take. Absent: of a leader that does not know it. */
+  readonly unserved?: number | undefined;
 }
 
 /** The jobs of one definition. Rates are of the last minute. */

@@ -17,7 +17,7 @@ export interface ConnectClientOptions extends DialOptions {
   readonly tracing?: ClientTracing | undefined;
 }
 
-const KNOWN = { ...DIAL_CHECKS, name: plainName(100), tracing: object };
+export const CLIENT_CHECKS = { ...DIAL_CHECKS, name: plainName(100), tracing: object };
 
 const codec: RoleCodec<ClientHello, ClientMessage, ToClient> = {
   role: 'client',
@@ -32,7 +32,7 @@ const codec: RoleCodec<ClientHello, ClientMessage, ToClient> = {
 
 /** A client of a leader elsewhere. Resolves with the first session; from then on it reconnects by itself. */
 export async function connectClient(options: ConnectClientOptions): Promise<Client> {
-  checkOptions('connectClient', options, KNOWN, ['address']);
+  checkOptions('connectClient', options, CLIENT_CHECKS, ['address']);
   const { name = 'client', host = nodeHost, tracing } = options;
   const system = createSystem({ name: 'client', host, middleware: options.middleware });
   // Set before the first event: no event fires before this function awaits.

@@ -50,14 +50,19 @@ export interface StartWorkerOptions extends DialOptions, Defaulted<WorkerSetting
   readonly tracing?: WorkerTracing | undefined;
 }
 
-const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag, onRefused: callback };
+export const WORKER_START_CHECKS = {
+  ...DIAL_CHECKS,
+  ...WORKER_CHECKS,
+  heartbeatThread: flag,
+  onRefused: callback,
+};
 
 /**
  * Runs handlers for a leader elsewhere. Resolves with the first session; from then on it reconnects by
  * itself.
  */
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
-  checkOptions('startWorker', options, KNOWN, ['address', 'name', 'handlers']);
+  checkOptions('startWorker', options, WORKER_START_CHECKS, ['address', 'name', 'handlers']);
   const { name, onFailure, onStale, tracing, host = nodeHost } = options;
   const placement = placeHandlers('startWorker', options, name, host);
   const { handlers, threads } = placement;

@@ -152,11 +152,16 @@ export class LeaderServer implements AsyncDisposable {
   private sessions: SessionMaker | undefined = undefined;
   private leaderAddress = '';
   private closing: Promise<void> | undefined = undefined;
+  /** It writes nothing more: there is nothing to wait for. */
+  private hasFailed = false;
 
   constructor(options: LeaderServerOptions) {
     this.options = options;
     this.host = options.host ?? nodeHost;
-    const { onFatal } = options;
+    const onFatal = (error: Error): void => {
+      this.hasFailed = true;
+      options.onFatal(error);
+    };
     const onFollowing = (address: string): void => this.standBy(address);
     const spawned = spawnLeader('leader', options, this.host, onFatal, onFollowing);
     ({ system: this.system, leader: this.leader } = spawned);
@@ -277,6 +282,7 @@ export class LeaderServer implements AsyncDisposable {
   }
 
   private async shutDown(withinMs: number): Promise<void> {
+    if (this.hasFailed) return void (await this.system.shutdown());
     this.leader.tell.drain();
     await this.idle(withinMs);
     const closed = this.system.ask(this.leader, { withinMs: 60_000 }).close();

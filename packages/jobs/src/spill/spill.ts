@@ -1,4 +1,4 @@
-import type { JournalOwner } from '../journal/journal.js';
+import type { JournalOwner, OpenJournal } from '../journal/journal.js';
 
 /** Bytes behind those that are in a file already. */
 export interface SpillWrite {
@@ -62,3 +62,6 @@ export type OpenSpill = (
   done: (error: Error | null, spill?: Spill) => void,
   owner: JournalOwner,
 ) => void;
+
+/** A journal that keeps the chunks of streams, too: the spill of its leader, unless that has another one. */
+export type SpillingJournal = OpenJournal & { readonly spill?: OpenSpill | undefined };

@@ -19,6 +19,8 @@ export interface JournalPlace extends AsyncDisposable {
    * with a connection that breaks at that moment. Absent: such a thing cannot happen to this journal.
    */
   readonly loseNextAnswer?: (() => void) | undefined;
+  /** The same with a connection that breaks before the append was carried out. */
+  readonly loseNextRequest?: (() => void) | undefined;
   /** Lets an old owner be looked at without a `close`. Absent: the second opening is refused instead. */
   readonly fences: boolean;
 }
@@ -53,6 +55,7 @@ export function journalConformance(makePlace: () => Promise<JournalPlace>): read
     ['after an append that failed every later one fails', errorIsTheEnd],
     ['close hands over at once, with everything durable', handsOver],
     ['an append whose answer was lost is found or is not there, and the leader goes on or ends', lostAnswer],
+    ['an append that was lost on its way is written again or fails', lostRequest],
     ['a stored payload is there as long as a job needs it', payloadLife],
     ['a log of a newer format is refused and stays as it is', newerFormat],
   ];
@@ -118,7 +121,13 @@ async function snapshotAndTail(place: JournalPlace): Promise<void> {
   assert.equal(again.state, stateAfter(...before, ...after));
   const next = await again.append([job(4)]);
   assert.ok(next > again.lastLsn, 'positions go on behind the snapshot');
+  // A second snapshot replaces the first; the log is cut below one that is there, never ahead of it.
+  await again.snapshot();
+  await again.append([job(5)]);
   await again.close();
+  const third = await OpenedJournal.open(place.open());
+  assert.equal(third.state, stateAfter(...before, ...after, [job(4)], [job(5)]));
+  await third.close();
 }
 
 async function secondLeader(place: JournalPlace): Promise<void> {
@@ -171,12 +180,20 @@ async function handsOver(place: JournalPlace): Promise<void> {
   await second.close();
 }
 
-async function lostAnswer(place: JournalPlace): Promise<void> {
-  if (place.loseNextAnswer === undefined) return;
+function lostAnswer(place: JournalPlace): Promise<void> {
+  return unknownOutcome(place, place.loseNextAnswer);
+}
+
+function lostRequest(place: JournalPlace): Promise<void> {
+  return unknownOutcome(place, place.loseNextRequest);
+}
+
+async function unknownOutcome(place: JournalPlace, lose: (() => void) | undefined): Promise<void> {
+  if (lose === undefined) return;
   const begun = await OpenedJournal.open(place.open());
   await begun.append(BEGIN);
   await begun.close();
-  place.loseNextAnswer();
+  lose();
   const first = await OpenedJournal.open(place.open());
   const wasTold = await first.append([job(1)]).then(
     () => true,

@@ -29,6 +29,9 @@ export {
   SessionRefusedError,
 } from '../jobs-error.js';
 export type { DialOptions } from '../remote/dial-options.js';
+export type { StartGroupWorkerOptions } from '../remote/group-worker.js';
+export { GroupWorker, startGroupWorker } from '../remote/group-worker.js';
+export type { LeaderMap } from '../remote/leader-map.js';
 export type { RemoteWorker, StartWorkerOptions } from '../remote/start-worker.js';
 export { startWorker } from '../remote/start-worker.js';
 export type { JobFeed } from './feed/job-feed.js';

@@ -147,12 +147,13 @@ heartbeat(
   },
 );
 
-// Both threads are stopped, so there is no heartbeat; the late report of the process is stale.
+// Both threads are stopped, so there is no heartbeat; the late report of the process is stale. On a busy machine
+// the process is slow to stop and to go on; a longer heartbeat leaves time for that.
 heartbeat(
   'a stopped process counts as gone; its job runs elsewhere, and its late ack is fenced',
   async () => {
     await using folder = await tempFolder();
-    await using at = await observedLeader(folder.path);
+    await using at = await observedLeader(folder.path, { times: { heartbeatMs: 320 } });
     await using first = await workerProcess(at.port, 'w1');
     await using client = await connectClient({ address: at.leader.address });
     const handle = await client.submit(Spin, 200);

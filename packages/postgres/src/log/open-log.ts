@@ -10,8 +10,9 @@ import {
 import type { Sql } from 'postgres';
 import type { TakenRows } from '../outbox/taken-rows.js';
 import { PostgresLogShortError, PostgresUnreachableError } from '../postgres-error.js';
-import { durabilityOf } from '../schema/durability.js';
+import { durabilityAtStart, durabilityOf } from '../schema/durability.js';
 import { addPartition, migrate, PARTITION_POSITIONS } from '../schema/migrations.js';
+import type { SpillTable } from '../spill/spill-table.js';
 import { KeptConnection } from './kept-connection.js';
 import { type LeaderName, type LeaseView, renewLease, takeOver } from './lease.js';
 import { leaseConnection } from './lease-actor.js';
@@ -33,6 +34,7 @@ export interface LogSettings {
   readonly standby: boolean;
   readonly onStandby: (leader: StandbyLeader) => void;
   readonly rows: TakenRows;
+  readonly spill: SpillTable;
   readonly host: Host;
 }
 
@@ -53,13 +55,16 @@ export async function openLog(
   const connection = new KeptConnection(database);
   const lease = leaseConnection(database);
   try {
-    const level = await reached(() => durabilityOf(connection.sql));
+    await reached(() => durabilityAtStart(connection.sql));
     await migrate(connection.sql, database.schema);
     await keepFormat(connection.sql, reader.format);
     const led = await lead(connection, lease, settings, reader);
+    // A standby may have waited for long, and the server may be another one.
+    const level = await durabilityOf(connection.sql);
     for (const ahead of [0, PARTITION_POSITIONS])
       await addPartition(connection.sql, database.schema, led.head.lsn + ahead);
-    const log = owner.spawn(PostgresLogActor, { args: { ...settings, ...led }, name: 'log' });
+    settings.spill.ledBy(led.leaseId);
+    const log = owner.spawn(PostgresLogActor, { args: { ...settings, ...led, level }, name: 'log' });
     return { log, hold: led.hold, level };
   } finally {
     await Promise.all([connection.end(), lease.end()]);
@@ -112,7 +117,8 @@ async function lead(
       ? await follower.untilFree()
       : { head: taken, tail: { lsn: after, batch: undefined } };
   const { leaseId } = request;
-  await renewing(lease, leaseId, leaseMs, () => readEntries(connection.sql, head.lsn, reader, tail));
+  const renew = (): Promise<boolean> => renewLease(lease.sql, leaseId, leaseMs);
+  await renewing(renew, leaseMs / 4, host, () => readEntries(connection.sql, head.lsn, reader, tail));
   if (tail.lsn < head.lsn) throw new PostgresLogShortError(tail.lsn, head.lsn);
   // Counted from before the request: the leader never believes in a lease that has ended.
   const requestedAt = host.now();
@@ -123,19 +129,23 @@ async function lead(
 
 /** A long log is read for longer than a lease lasts. */
 async function renewing<T>(
-  lease: KeptConnection,
-  leaseId: number,
-  leaseMs: number,
+  renew: () => Promise<unknown>,
+  everyMs: number,
+  host: Host,
   work: () => Promise<T>,
 ): Promise<T> {
-  // The renewal behind the reading tells whether the lease is still its own.
-  const timer = setInterval(
-    () => void renewLease(lease.sql, leaseId, leaseMs).catch(() => undefined),
-    leaseMs / 4,
-  );
+  const schedule = (): Timer =>
+    host.setTimer(everyMs, () => {
+      timer = schedule();
+      // The renewal behind the reading tells whether the lease is still its own.
+      void renew().catch(() => undefined);
+    });
+  let timer = schedule();
   try {
     return await work();
   } finally {
-    clearInterval(timer);
+    timer.cancel();
   }
 }
+
+type Timer = ReturnType<Host['setTimer']>;

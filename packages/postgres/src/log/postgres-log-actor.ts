@@ -6,10 +6,11 @@ import {
   type ProtocolContext,
   type Ref,
 } from '@troupe/core';
-import { JournalDeposedError, type JournalWatcher } from '@troupe/jobs/journal';
+import { type DurabilityLevel, JournalDeposedError, type JournalWatcher } from '@troupe/jobs/journal';
 import type { Sql } from 'postgres';
 import type { TakenRows } from '../outbox/taken-rows.js';
-import { PostgresLogShortError } from '../postgres-error.js';
+import { PostgresLogShortError, PostgresUnsafeError } from '../postgres-error.js';
+import { assertDurable } from '../schema/durability.js';
 import { addPartition, PARTITION_POSITIONS } from '../schema/migrations.js';
 import { SnapshotMaker } from '../snapshots/snapshot-maker.js';
 import { BatchQueue, type WaitingWrite, type WriteBatch } from './batch-queue.js';
@@ -23,6 +24,8 @@ export interface PostgresLogArgs {
   readonly leaseId: number;
   readonly leaseMs: number;
   readonly hold: LeaseHold;
+  /** Of the receipts. */
+  readonly level: DurabilityLevel;
   readonly snapshotBytes: number;
   readonly rows: TakenRows;
   readonly host: Host;
@@ -38,6 +41,8 @@ export interface PostgresLogProtocol {
   /** The connection of the appends is new, with a new epoch; undefined: another leader has taken over. */
   reconnected(head: LogHead | undefined): void;
   reconnect(): void;
+  /** The connection ended, perhaps while nothing was at the server: the next server may be another one. */
+  closed(): void;
   /** A batch has been at the server for as long as a lease lasts. */
   overdue(batch: WriteBatch): void;
   /** Nothing more can be appended by this leader. */
@@ -67,11 +72,12 @@ class PostgresLogState {
   /** The first position without a partition. */
   partitionsEnd: number;
   failedSnapshots = 0;
+  onClosed: () => void = () => undefined;
   ended = false;
 
   constructor(args: PostgresLogArgs) {
     this.args = args;
-    this.sql = connect(args.database);
+    this.sql = this.connect();
     this.epoch = args.head.epoch;
     this.queue = new BatchQueue(args.head.lsn, args.rows);
     this.snapshots = new SnapshotMaker(args.database);
@@ -81,6 +87,16 @@ class PostgresLogState {
 
   get hold(): LeaseHold {
     return this.args.hold;
+  }
+
+  /** The client library would connect again by itself, to any server. */
+  connect(): Sql {
+    const sql = connect(this.args.database, {
+      onClosed: () => {
+        if (this.sql === sql && !this.ended) this.onClosed();
+      },
+    });
+    return sql;
   }
 }
 
@@ -108,6 +124,9 @@ export const PostgresLogActor: Actor<PostgresLogProtocol, PostgresLogArgs> =
       },
       broken: (ctx, error) => brokenOff(ctx, error.message),
       reconnect,
+      closed(ctx) {
+        if (!ctx.state.reconnecting) brokenOff(ctx, 'closed');
+      },
       reconnected(ctx, head) {
         if (head === undefined) return lose(ctx, new JournalDeposedError('another leader has taken the log'));
         resume(ctx, head);
@@ -144,6 +163,7 @@ export const PostgresLogActor: Actor<PostgresLogProtocol, PostgresLogArgs> =
       },
     },
     started(ctx) {
+      ctx.state.onClosed = () => ctx.self.tell.closed();
       const { database, leaseId, leaseMs, hold, host } = ctx.state.args;
       const args = { database, leaseId, leaseMs, hold, host, log: ctx.self };
       ctx.state.lease = ctx.spawn(LeaseActor, { args, name: 'lease' });
@@ -210,18 +230,28 @@ function reconnect(ctx: LogContext): void {
   const { sql: old, args } = state;
   state.reconnecting = true;
   void old.end({ timeout: 0 }).catch(() => undefined);
-  const sql = connect(args.database);
+  const sql = state.connect();
   state.sql = sql;
-  takeOverAgain(sql, args.leaseId, state.queue.lsn).then(
+  const { leaseId, level } = args;
+  const reached = takeOverAgain(sql, leaseId, state.queue.lsn).then(async (head) => {
+    if (head !== undefined) await assertDurable(sql, level);
+    return head;
+  });
+  reached.then(
     (head) => {
       if (!state.ended) self.tell.reconnected(head);
     },
     (error: Error) => {
       if (state.ended) return;
-      if (error instanceof PostgresLogShortError) self.tell.lost(error);
+      if (isFinal(error)) self.tell.lost(error);
       else ctx.after(RECONNECT_MS, self, { key: 'reconnect' }).reconnect();
     },
   );
+}
+
+/** Another try would find the same server. */
+function isFinal(error: Error): boolean {
+  return error instanceof PostgresLogShortError || error instanceof PostgresUnsafeError;
 }
 
 /** The batch that was at the server is in the log, or it is sent again. */

@@ -1,4 +1,13 @@
-import { type Client, defineJob, type JobDefinition, type JobPolicy, JobsError } from '@troupe/jobs';
+import {
+  type Client,
+  type DetachedSubmit,
+  defineJob,
+  type JobDefinition,
+  JobDefinitionError,
+  type JobPolicy,
+  JobsError,
+  type SubmitOptions,
+} from '@troupe/jobs';
 import { KeptConnection } from '../log/kept-connection.js';
 import { arrayLiteral, type DatabaseOptions } from '../log/log-database.js';
 import type { OpenPostgresJournal } from '../postgres-journal.js';
@@ -17,14 +26,19 @@ const DEFINITIONS_MAX = 1_000;
 const ANY = {
   '~standard': { version: 1, vendor: 'troupe', validate: (value: unknown) => ({ value }) },
 } as const;
+const ANY_VALUES = { input: ANY, output: ANY };
 
 interface OutboxRow {
   readonly id: number;
   readonly key: string;
   readonly exec: string;
   readonly payload: string;
-  readonly options: { readonly runAfterMs?: number; readonly policy?: JobPolicy };
+  readonly options: RowOptions;
 }
+
+/** Of a row by `submitIn`, those of a detached submit; another one may have the fields of a submit that it needs. */
+type RowOptions = Partial<Omit<DetachedSubmit, 'key' | 'payload'>> &
+  Pick<SubmitOptions, 'priority' | 'startWithinMs' | 'requires'>;
 
 export interface OutboxRelayOptions extends DatabaseOptions {
   /** The leader that takes the jobs. It stays open when the relay closes. */
@@ -101,27 +115,34 @@ export class OutboxRelay implements AsyncDisposable {
       select id, key, exec, payload, options from outbox
       where id <> all (${arrayLiteral(this.refused)}::bigint[]) order by id limit ${ROWS_MAX}`;
     if (rows.length === 0) return 0;
-    const outcomes = await Promise.allSettled(rows.map((row) => this.submit(row)));
     const taken: number[] = [];
-    for (const [at, outcome] of outcomes.entries()) {
-      const row = rows[at] as OutboxRow; // one outcome for each row
-      if (outcome.status === 'rejected') this.failed(row, outcome.reason as Error);
-      else if (!outcome.value.isDeleted) taken.push(row.id);
-    }
+    await Promise.all(lanesOf(rows).map((lane) => this.submitLane(lane, taken)));
     if (taken.length > 0)
       await this.connection.sql`delete from outbox where id = any (${arrayLiteral(taken)}::bigint[])`;
     return rows.length;
+  }
+
+  /** Of one order key a row is submitted once the row before it has its receipt, or was refused for good. */
+  private async submitLane(lane: readonly OutboxRow[], taken: number[]): Promise<void> {
+    for (const row of lane) {
+      try {
+        const { isDeleted } = await this.submit(row);
+        if (!isDeleted) taken.push(row.id);
+      } catch (error) {
+        if (!this.isRefused(row, error)) return;
+      }
+    }
   }
 
   /** Deleted with its append, unless an earlier job had its key. */
   private async submit(row: OutboxRow): Promise<{ readonly isDeleted: boolean }> {
     const { id, key, exec, payload, options } = row;
     const { client, journal } = this.options;
-    const job = this.definitionOf(exec, options.policy);
+    const { policy, ...given } = options;
+    const job = this.definitionOf(exec, policy);
     journal?.rows.add(key, id);
     try {
-      const { runAfterMs = 0 } = options;
-      const { receipt } = await client.submit(job, JSON.parse(payload), { key, runAfterMs });
+      const { receipt } = await client.submit(job, JSON.parse(payload), { ...given, key });
       return { isDeleted: journal !== undefined && receipt?.duplicate === false };
     } finally {
       journal?.rows.remove(key);
@@ -129,11 +150,13 @@ export class OutboxRelay implements AsyncDisposable {
   }
 
   /** A refusal that may pass, and a leader that is away, leave the row for the next look. */
-  private failed(row: OutboxRow, error: Error): void {
+  private isRefused(row: OutboxRow, error: unknown): boolean {
     const { retryable } = error as { retryable?: boolean };
-    if (!(error instanceof JobsError) || retryable !== false) return;
+    const isForGood = error instanceof JobDefinitionError || retryable === false;
+    if (!(error instanceof JobsError) || !isForGood) return false;
     this.refused.add(row.id);
     this.options.onRefused?.(row, error);
+    return true;
   }
 
   private definitionOf(exec: string, policy: JobPolicy | undefined): JobDefinition {
@@ -141,7 +164,9 @@ export class OutboxRelay implements AsyncDisposable {
     const known = this.definitions.get(name);
     if (known !== undefined) return known;
     if (this.definitions.size >= DEFINITIONS_MAX) this.definitions.clear();
-    const job = defineJob(exec, { input: ANY, output: ANY, ...policyOptions(policy) });
+    // That of a detached submit is whole; other languages name the fields that they need.
+    const job =
+      policy?.exec === exec ? { exec, policy, ...ANY_VALUES } : defineJob(exec, { ...policy, ...ANY_VALUES });
     this.definitions.set(name, job);
     return job;
   }
@@ -157,10 +182,15 @@ export class OutboxRelay implements AsyncDisposable {
   }
 }
 
-function policyOptions(
-  policy: JobPolicy | undefined,
-): Pick<JobPolicy, 'group' | 'retry' | 'leaseMs' | 'keep'> | object {
-  if (policy === undefined) return {};
-  const { group, retry, leaseMs, limits, keep } = policy;
-  return { group, retry, leaseMs, limits, keep };
+/** Rows of one order key, in their order; every other row alone. */
+function lanesOf(rows: readonly OutboxRow[]): readonly (readonly OutboxRow[])[] {
+  const lanes = new Map<string, OutboxRow[]>();
+  for (const row of rows) {
+    const { orderKey } = row.options;
+    const name = orderKey === undefined ? String(row.id) : JSON.stringify([row.exec, orderKey]);
+    const lane = lanes.get(name);
+    if (lane === undefined) lanes.set(name, [row]);
+    else lane.push(row);
+  }
+  return [...lanes.values()];
 }

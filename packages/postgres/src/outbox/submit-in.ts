@@ -1,5 +1,6 @@
-import { checkOptions, number, text } from '@troupe/core/option-check';
-import { type JobDefinition, type JobInput, validateJobInput } from '@troupe/jobs';
+import { checkOption, text } from '@troupe/core/option-check';
+import { detachedSubmit, type JobDefinition, type JobInput, type SubmitOptions } from '@troupe/jobs';
+import { OutboxKeyError } from '../postgres-error.js';
 
 /** A transaction of `postgres`: its tag has a function for plain texts. */
 interface PostgresTransaction {
@@ -14,22 +15,16 @@ interface PgTransaction {
 /** A transaction of the caller, of `postgres`, `pg` or anything of their shape. */
 export type Transaction = PostgresTransaction | PgTransaction;
 
-export interface SubmitInOptions {
-  /** The idempotency key of the job. Default: a new one. */
-  readonly key?: string | undefined;
-  /** Not before this many milliseconds after the leader has taken the row. Default 0. */
-  readonly runAfterMs?: number | undefined;
+/** The options of a submit; its delay begins when the leader takes the row. */
+export interface SubmitInOptions extends Omit<SubmitOptions, 'withinMs' | 'signal'> {
   /** The schema of the leader's tables. Default `troupe`. */
   readonly schema?: string | undefined;
 }
 
-const YEAR_MS = 366 * 24 * 3_600_000;
-const OPTIONS = { key: text(512), runAfterMs: number(0, YEAR_MS), schema: text(48) };
-
 /**
  * Submits a job in the transaction of the caller: it becomes one job after the commit, and none after a
- * rollback. Resolves with its key; `client.openByKey(job, key)` gives the handle, when the leader has taken
- * it.
+ * rollback. Resolves with its key, which is a new one unless the options or the definition have one;
+ * `client.openByKey(job, key)` gives the handle, when the leader has taken it.
  */
 export async function submitIn<D extends JobDefinition>(
   transaction: Transaction,
@@ -37,16 +32,22 @@ export async function submitIn<D extends JobDefinition>(
   input: JobInput<D>,
   options: SubmitInOptions = {},
 ): Promise<string> {
-  checkOptions('submitIn', options, OPTIONS);
-  const { key = null, runAfterMs = 0, schema = 'troupe' } = options;
-  const payload = JSON.stringify(await validateJobInput(job, input));
+  const { schema = 'troupe', ...given } = options;
+  checkOption('submitIn: schema', schema, text(48));
+  const { payload, key, ...rest } = await detachedSubmit(job, input, given);
   const rows = await run(
     transaction,
-    `insert into "${schema.replaceAll('"', '""')}".outbox (key, exec, payload, options)
-     values (coalesce($1, gen_random_uuid()::text), $2, $3, $4::text::jsonb) returning key`,
-    [key, job.exec, payload, JSON.stringify({ runAfterMs, policy: job.policy })],
+    // A key that waits in the outbox is the same job, as it is in the log, if the input is the same.
+    `insert into "${schema.replaceAll('"', '""')}".outbox as waiting (key, exec, payload, options)
+     values (coalesce($1, gen_random_uuid()::text), $2, $3, $4::text::jsonb)
+     on conflict (key) do update set key = excluded.key
+     where waiting.exec = excluded.exec and waiting.payload = excluded.payload
+     returning key`,
+    [key === '' ? null : key, job.exec, payload, JSON.stringify(rest)],
   );
-  return (rows[0] as { key: string }).key; // `returning` of one inserted row
+  const [row] = rows as readonly { readonly key: string }[];
+  if (row === undefined) throw new OutboxKeyError(key);
+  return row.key;
 }
 
 async function run(

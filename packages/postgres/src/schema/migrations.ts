@@ -4,8 +4,11 @@ import { PostgresSchemaError } from '../postgres-error.js';
 /** Any number that no other program takes: one migration at a time. */
 const MIGRATION_LOCK = 7_419_001;
 
-/** Positions in one partition of `batch`. A partition that no snapshot needs is dropped whole. */
-export const PARTITION_POSITIONS = 1_000_000;
+/**
+ * Positions in one partition of `batch`. A partition that no snapshot needs is dropped whole, so about two of
+ * them stay: of 32 KiB a position at most.
+ */
+export const PARTITION_POSITIONS = 50_000;
 
 /**
  * Plain SQL of PostgreSQL 13 and later. A step is never changed once it was released; a new one is added.
@@ -86,6 +89,45 @@ const STEPS: readonly string[] = [
   alter table lease rename column epoch to id;
   alter table head add column lease bigint not null default 0;
   `,
+  // The lock lasts until the commit, so the numbers of one order key are in the order of their commits. Functions
+  // keep the schema: their callers have other paths, and may insert without a right to the sequence.
+  `
+  create function outbox_number() returns trigger language plpgsql security definer set search_path from current as $$
+  begin
+    perform pg_advisory_xact_lock(
+      hashtextextended(concat_ws(' ', tg_table_schema, new.exec, new.options ->> 'orderKey'), 0));
+    new.id := nextval(pg_get_serial_sequence('outbox', 'id'));
+    return new;
+  end $$;
+  create trigger outbox_number before insert on outbox for each row
+    when (new.options ->> 'orderKey' is not null) execute function outbox_number();
+
+  create or replace function submit(exec text, payload jsonb, options jsonb default '{}') returns text
+  language plpgsql volatile set search_path from current as $$
+  #variable_conflict use_column
+  declare row_key text;
+  begin
+    insert into outbox as waiting (key, exec, payload, options)
+    values (coalesce($3 ->> 'key', gen_random_uuid()::text), $1, $2::text, $3 - 'key')
+    on conflict (key) do update set key = excluded.key
+    where waiting.exec = excluded.exec and waiting.payload = excluded.payload
+    returning waiting.key into row_key;
+    if row_key is null then
+      raise unique_violation using message =
+        format('a submit with the key %L waits in the outbox, with another job or another input', $3 ->> 'key');
+    end if;
+    return row_key;
+  end $$;
+  `,
+  `
+  create table spill (
+    file bigint not null,
+    position bigint not null,
+    bytes bytea not null,
+    primary key (file, position)
+  );
+  alter table spill alter column bytes set storage external;
+  `,
 ];
 
 /** Creates the tables, or brings them to this version. Refuses tables of a newer one, and changes nothing. */
@@ -98,7 +140,6 @@ export async function migrate(sql: Sql, schema: string): Promise<void> {
     const found = row?.version ?? 0;
     if (found > STEPS.length) throw new PostgresSchemaError(schema, found, STEPS.length);
     if (found === STEPS.length) return;
-    // A function keeps the names of its tables by the path at its creation.
     await tx`set local search_path to ${tx(schema)}`;
     for (const step of STEPS.slice(found)) await tx.unsafe(step);
     if (row === undefined) await tx`insert into version values (${STEPS.length})`;

@@ -106,8 +106,9 @@ export class PostgresServer implements AsyncDisposable {
     await this.end('SIGQUIT');
   }
 
-  async restart(): Promise<void> {
-    this.child = launch(this.bin, this.user, this.folder, this.port, this.settings);
+  /** `changed`: settings in place of those before. */
+  async restart(changed: ServerSettings = {}): Promise<void> {
+    this.child = launch(this.bin, this.user, this.folder, this.port, { ...this.settings, ...changed });
     await this.isReady();
   }
 

@@ -6,7 +6,7 @@ import type { PlantedFault } from './simulated-database.js';
 import { SimulatedLeaders } from './simulated-leaders.js';
 
 const planted = suite('planted bugs of leaders on a database');
-const SEEDS_MAX = 60;
+const SEEDS_MAX = 200;
 
 interface PlantedBug {
   readonly name: string;

@@ -169,8 +169,9 @@ export class SimulatedDatabase {
       scope.commit();
       return [];
     }
-    if (text.includes('current_setting')) return [{ fsync: 'on', full_page_writes: 'on', standbys: '' }];
-    if (text.includes('select version')) return [{ version: 3 }];
+    if (text.includes('current_setting'))
+      return [{ fsync: 'on', full_page_writes: 'on', standbys: '', connected: 0 }];
+    if (text.includes('select version')) return [{ version: 5 }];
     if (text.includes('select content')) return [{ content: null }];
     if (text.includes('select epoch, lsn from head')) return [{ ...this.head }];
     if (text.includes('from snapshot') && this.fault === 'snapshot-ahead-of-the-log')

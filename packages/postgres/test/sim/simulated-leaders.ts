@@ -4,6 +4,7 @@ import { decodeBatch } from '#src/log/batch-codec.js';
 import type { LogSettings, OpenedLog } from '#src/log/open-log.js';
 import { openLog } from '#src/log/open-log.js';
 import { TakenRows } from '#src/outbox/taken-rows.js';
+import { SpillTable } from '#src/spill/spill-table.js';
 import { type PlantedFault, SimulatedDatabase } from './simulated-database.js';
 
 const LEASE_MS = 1_000;
@@ -94,18 +95,20 @@ export class SimulatedLeaders {
       state: [],
     };
     this.processes[at] = process;
+    const database: LogSettings['database'] = {
+      url: '',
+      schema: 'troupe',
+      connect: ({ onClosed = () => undefined }) => this.database.connect(process, onClosed),
+    };
     const settings: LogSettings = {
-      database: {
-        url: '',
-        schema: 'troupe',
-        connect: ({ onClosed = () => undefined }) => this.database.connect(process, onClosed),
-      },
+      database,
       name: { leader: `leader-${at}`, addresses: '' },
       leaseMs: LEASE_MS,
       snapshotBytes: Number.MAX_SAFE_INTEGER,
       standby: true,
       onStandby: () => undefined,
       rows: new TakenRows(),
+      spill: new SpillTable(database, this.host),
       host: this.host,
     };
     const reader = {

@@ -32,14 +32,16 @@ export interface RecordSource {
  */
 export class PollLoop {
   private readonly source: RecordSource;
-  private readonly spin = new AdaptiveSpin();
+  private readonly spin: AdaptiveSpin;
   private isRunning = false;
   private isStopped = false;
   private turnAt = 0;
   private hops = 0;
 
-  constructor(source: RecordSource) {
+  /** `isCrowded`: there are more threads than processors. */
+  constructor(source: RecordSource, isCrowded: boolean) {
     this.source = source;
+    this.spin = new AdaptiveSpin({ isCrowded });
   }
 
   wake(): void {

@@ -25,6 +25,7 @@ export interface ExecutorThreads extends PoolThreads {
   grantItems(worker: PoolWorker, task: PoolTask, count: number): void;
   /** The end of a subtask, for the task in a thread that submitted it. */
   answerSubtask(worker: PoolWorker, id: number, error: Error | null, value: unknown): void;
+  subtaskProgressed(worker: PoolWorker, id: number, value: unknown): void;
 }
 
 /** Reports of threads, each from the event loop, never from within a call of the port. */
@@ -41,12 +42,16 @@ export interface PoolThreadReports {
   streamStarted(worker: PoolWorker, task: PoolTask): void;
   streamed(task: PoolTask, value: unknown): void;
   subtask(worker: PoolWorker, parent: PoolTask, request: SubtaskRequest): void;
+  /** The signal that a task has given to its subtask has fired. */
+  cancelSubtask(worker: PoolWorker, id: number, reason: Error): void;
 }
 
-/** A task submitted by a task: `id` 0 is a post. */
+/** A task submitted by a task. Its number is that of its thread. */
 export interface SubtaskRequest {
   readonly id: number;
   readonly target: TaskTarget;
   readonly args: readonly unknown[];
-  readonly options: TaskOptions;
+  readonly options: Pick<TaskOptions, 'priority' | 'withinMs'>;
+  readonly hasSignal: boolean;
+  readonly wantsProgress: boolean;
 }

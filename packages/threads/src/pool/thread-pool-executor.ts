@@ -18,6 +18,7 @@ import {
   type TaskResult,
   type Tasks,
 } from './task/task-modules.js';
+import { asItems } from './task/task-stream.js';
 import { nodePoolPorts } from './threads/node-pool-threads.js';
 
 /** The fate of a posted task. */
@@ -238,16 +239,10 @@ export class ThreadPoolExecutor implements AsyncDisposable {
   }
 }
 
-/** A promise that is also the items of a task that returns an AsyncIterable. */
 function promiseOf(task: PoolTask): Promise<unknown> {
-  const promise = new Promise<unknown>((resolve, reject) => {
+  const ended = new Promise<unknown>((resolve, reject) => {
     task.resolve = resolve;
     task.reject = reject;
   });
-  (promise as Promise<unknown> & { [Symbol.asyncIterator]: unknown })[Symbol.asyncIterator] = itemsOf;
-  return promise;
-}
-
-async function* itemsOf(this: Promise<AsyncIterable<unknown>>): AsyncGenerator<unknown> {
-  yield* await this;
+  return asItems(ended);
 }

@@ -1,13 +1,17 @@
+import { NotCloneableError } from '../thread/thread-errors.js';
 import type { PoolWorker } from './machine/pool-worker.js';
 import type { PoolParts, SubmitCall } from './pool-parts.js';
 import type { PoolThreadReports, SubtaskRequest } from './pool-ports.js';
 import type { PoolTask } from './task/pool-task.js';
+import type { TaskOptions } from './task/task-options.js';
 import { TaskStream } from './task/task-stream.js';
 
 /** Reports of the threads of a pool. */
 export class ThreadReports implements PoolThreadReports {
   private readonly pool: PoolParts;
   private readonly submit: SubmitCall;
+  /** Of subtasks that have not ended, by thread and number. */
+  private readonly subtaskSignals = new Map<string, AbortController>();
 
   constructor(pool: PoolParts, submit: SubmitCall) {
     this.pool = pool;
@@ -76,13 +80,43 @@ export class ThreadReports implements PoolThreadReports {
     task.stream?.push(value);
   }
 
-  subtask(worker: PoolWorker, parent: PoolTask, { id, target, args, options }: SubtaskRequest): void {
-    const answer = (error: Error | null, value: unknown): void =>
+  subtask(worker: PoolWorker, parent: PoolTask, request: SubtaskRequest): void {
+    const { id, target, args } = request;
+    const key = `${worker.id}:${id}`;
+    const answer = (error: Error | null, value: unknown): void => {
+      this.subtaskSignals.delete(key);
       this.pool.threads.answerSubtask(worker, id, error, value);
+    };
+    const options = this.subtaskOptions(worker, request, key);
     const result = this.submit({ target, options }, args, parent) as Promise<unknown>;
     result.then(
-      (value) => answer(null, value),
+      (value) => {
+        if (!(value instanceof TaskStream)) return answer(null, value);
+        void value.return();
+        answer(
+          new NotCloneableError('the result', new Error('the items of a task stay in one thread')),
+          undefined,
+        );
+      },
       (error: Error) => answer(error, undefined),
     );
+  }
+
+  private subtaskOptions(
+    worker: PoolWorker,
+    { id, options, hasSignal, wantsProgress }: SubtaskRequest,
+    key: string,
+  ): TaskOptions {
+    const { threads } = this.pool;
+    const controller = hasSignal ? new AbortController() : undefined;
+    if (controller !== undefined) this.subtaskSignals.set(key, controller);
+    const onProgress = wantsProgress
+      ? (value: unknown): void => threads.subtaskProgressed(worker, id, value)
+      : undefined;
+    return { ...options, signal: controller?.signal, onProgress };
+  }
+
+  cancelSubtask(worker: PoolWorker, id: number, reason: Error): void {
+    this.subtaskSignals.get(`${worker.id}:${id}`)?.abort(reason);
   }
 }

@@ -11,8 +11,8 @@ const HEADER_BYTES = 4 * HEADER_WORDS;
 /** In place of a length: the rest of the memory up to its end is not used. */
 const WRAP = -1;
 /** Every record begins at a multiple of this, with its length in the first word. */
-const ALIGN = 8;
-const LENGTH_BYTES = 8;
+const ALIGN = 4;
+const LENGTH_BYTES = 4;
 
 /** Memory of a ring of so many bytes, a power of two. */
 export function ringMemory(bytes: number): SharedArrayBuffer {

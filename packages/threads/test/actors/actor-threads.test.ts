@@ -9,7 +9,8 @@ import {
 } from '@troupe/threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Counter, Feed, Limited, Order, Prices, Slow, Source } from './counter.js';
+import { Counter, Feed, Limited, Order, Prices, Slow, Source, Tally } from './counter.js';
+import { FirstTwin } from './twins.js';
 
 const actors = suite('actors on threads');
 
@@ -77,6 +78,17 @@ actors(
     assert.is((refused as NotCloneableError).path, 'payload.symbol');
   },
 );
+
+actors('a class that says its module is an actor on another thread', async () => {
+  await using system = createSystem({ threads: threads({ count: 1 }) });
+  const tally = system.spawn(Tally, { on: 'any-thread' });
+  tally.tell.add('a');
+  tally.tell.add('b');
+  const counter = system.spawn(Counter, { args: 0, on: 'any-thread' });
+  const thread = await counter.ask.thread();
+  assert.is.not(thread, 0);
+  assert.equal(await tally.ask.all(), [`a@${thread}`, `b@${thread}`]);
+});
 
 actors('payloads by the port and by the ring keep their order', async () => {
   await using system = createSystem({ threads: threads({ count: 1 }) });
@@ -148,13 +160,14 @@ actors('a definition that a thread cannot find is refused with what to do', asyn
     () => system.spawn(inFunction(), { on: 'any-thread' }),
     (error: unknown) => error instanceof ThreadDefinitionError && /started with/.test(error.message),
   );
-  for (const Wrong of [Elsewhere, Missing] as unknown as (typeof Missing)[]) {
+  for (const Wrong of [Elsewhere, Missing, FirstTwin] as unknown as (typeof Missing)[]) {
     const known = lines.length;
     system.spawn(Wrong, { on: 'any-thread' });
     while (lines.length === known) await new Promise((resolve) => setTimeout(resolve, 5));
   }
   assert.match(lines[0] ?? '', /stop .*handlers other here/);
   assert.match(lines[1] ?? '', /stop .*exports no definition/);
+  assert.match(lines[2] ?? '', /stop .*exports two definitions/);
   assert.throws(() => system.spawn(Counter, { args: 1, on: 'nowhere' }), /thread-1/);
 });
 

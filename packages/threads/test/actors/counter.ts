@@ -1,5 +1,5 @@
 import { threadId } from 'node:worker_threads';
-import { type AnyRef, defineActor, type Ref } from '@troupe/core';
+import { type AnyRef, defineActor, fromClass, type Ref } from '@troupe/core';
 
 export interface Counter {
   add(n: number): void;
@@ -128,3 +128,17 @@ export const Limited = defineActor('limited', {
     wait: () => new Promise<string>((resolve) => setTimeout(() => resolve('done'), 20)),
   },
 });
+
+class TallyOfWords {
+  private readonly words: string[] = [];
+
+  add(word: string): void {
+    this.words.push(`${word}@${threadId}`);
+  }
+
+  all(): readonly string[] {
+    return this.words;
+  }
+}
+
+export const Tally = fromClass('tally', TallyOfWords, { module: import.meta.url });

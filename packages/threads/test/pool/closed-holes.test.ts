@@ -224,6 +224,8 @@ holes(
       target: { module: 'file:///rig.js', export: name },
       args: [],
       options: {},
+      hasSignal: false,
+      wantsProgress: false,
     });
     const results = [rig.tasks.a(), rig.tasks.b()];
     rig.up();

@@ -212,6 +212,42 @@ threads('a task may submit tasks to its own pool, up to the last free thread', a
   assert.match(text, /sumBelow → sumBelow → sumBelow → sumBelow was refused/);
 });
 
+threads('the signal of a subtask reaches it, and its progress comes back', async () => {
+  await using rig = open({ maxThreads: 2, graceMs: 60_000 });
+  const state = words(1);
+  assert.is(await rig.tasks.cancelSubtask(state), 'ERR_TASK_CANCELLED');
+  assert.equal(await rig.tasks.progressOfSubtask(), [
+    { step: 1 },
+    'progressOfSubtask',
+    { step: 2 },
+    'progressOfSubtask',
+  ]);
+  assert.is(state[0], 2, 'the loop of the subtask has seen it');
+});
+
+threads('a subtask that cannot be passed on is a typed error, and holds no thread', async () => {
+  await using rig = open({ maxThreads: 2, graceMs: 60_000 });
+  const made = words(2);
+  const codes = ['ERR_NOT_CLONEABLE', 'ERR_NOT_CLONEABLE', 'ERR_TASK_CANCELLED'];
+  assert.equal(await rig.tasks.refusedSubtasks(made), codes);
+  assert.is(await rig.pool.shutdown(), 'drained');
+  assert.is(made[1], 1, 'the generator is closed');
+});
+
+threads('caller-runs imports the module here, and runs the task as a thread would', async () => {
+  await using rig = open({ maxThreads: 1, synchronous: true, fallback: 'caller-runs' });
+  const state = words(1);
+  const abort = new AbortController();
+  const busy = codeOf(rig.tasks.with({ signal: abort.signal }).untilAborted(state));
+  const { name, thread, threadId } = await rig.tasks.about();
+  assert.equal([name, thread, threadId], ['about', 'caller', 0]);
+  const items: number[] = [];
+  for await (const item of rig.tasks.count(3)) items.push(item);
+  assert.equal([items, rig.pool.counters.ranHere], [[1, 2, 3], 2]);
+  abort.abort();
+  assert.is(await busy, 'ERR_TASK_CANCELLED');
+});
+
 threads('thousands of tasks on several threads all end once, in any mix', async () => {
   await using rig = open({ maxThreads: 3 });
   const { tasks } = rig;

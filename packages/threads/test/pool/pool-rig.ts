@@ -86,6 +86,7 @@ class RigThreads extends FakePoolThreads implements ExecutorThreads {
   flush(): void {}
   drain(): void {}
   grantItems(): void {}
+  subtaskProgressed(): void {}
 
   answerSubtask(_worker: PoolWorker, id: number, error: Error | null, value: unknown): void {
     this.answers.push({ id, error, value });

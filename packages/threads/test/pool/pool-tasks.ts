@@ -136,3 +136,39 @@ export function burn(ms: number): number {
   while (performance.now() < end) rounds += 1;
   return rounds;
 }
+
+/** Cancels its subtask once that has begun, and returns what the subtask has seen. */
+export async function cancelSubtask(state: Int32Array): Promise<string> {
+  const controller = new AbortController();
+  const ended = ownTasks().with({ signal: controller.signal }).loopUntilCancelled(state);
+  while (Atomics.load(state, 0) === 0) await sleep(1);
+  controller.abort(new Error('not wanted'));
+  return ended.then(String, (error: { readonly code?: string }) => String(error.code));
+}
+
+/** The progress of its subtask, and the task to which the callback belongs. */
+export async function progressOfSubtask(): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  const onProgress = (value: unknown): number => seen.push(value, currentTask().name);
+  await ownTasks().with({ onProgress }).steps(2);
+  return seen;
+}
+
+/** The ends of subtasks that no other thread can be given. */
+export async function refusedSubtasks(made: Int32Array): Promise<unknown[]> {
+  const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
+    promise.then(String, (error: { readonly code?: string }) => error.code);
+  const items = async (): Promise<void> => {
+    for await (const item of ownTasks().count(10_000, made)) throw new Error(`item ${item}`);
+  };
+  const aborted = ownTasks().with({ signal: AbortSignal.abort() });
+  return [
+    await codeOf(items()),
+    await codeOf(ownTasks().echo({ run: () => 1 })),
+    await codeOf(aborted.echo(1)),
+  ];
+}
+
+function ownTasks() {
+  return currentTask().tasks<typeof import('./pool-tasks.js')>(new URL(import.meta.url));
+}

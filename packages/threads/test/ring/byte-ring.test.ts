@@ -93,7 +93,7 @@ rings('a full ring takes a record again after a release; a writer that waits is 
   const memory = ringMemory(CAPACITY);
   const [writer, reader] = [new RingWriter(memory), new RingReader(memory)];
   let written = 0;
-  while (write(writer, written, 56)) written += 1;
+  while (write(writer, written, 60)) written += 1;
   assert.is(written, CAPACITY / 64);
   writer.publish();
   writer.waitForRoom();
@@ -105,13 +105,13 @@ rings('a full ring takes a record again after a release; a writer that waits is 
   assert.is(reader.release(), true);
   assert.is(reader.release(), false, 'once');
   assert.is(writer.isHalfFree, true);
-  assert.is(write(writer, written, 56), true);
+  assert.is(write(writer, written, 60), true);
 });
 
 rings('records that fill the memory exactly to its end do not run over unread ones', () => {
   const memory = ringMemory(CAPACITY);
   const [writer, reader] = [new RingWriter(memory), new RingReader(memory)];
-  const length = CAPACITY / 8 - 8;
+  const length = CAPACITY / 8 - 4;
   for (let number = 0; number < 8; number += 1) assert.is(write(writer, number, length), true);
   writer.publish();
   assert.is(write(writer, 8, length), false);

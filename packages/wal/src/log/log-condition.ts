@@ -8,6 +8,12 @@ export interface LogCondition {
   readonly cutBytes: number;
   /** Snapshots that failed since the last one that was made. */
   readonly failedSnapshots: number;
+  /** Segments in use. Absent: a log without segments. */
+  readonly segments?: number | undefined;
+  /** The newest snapshot. Absent: none. */
+  readonly snapshot?: { readonly lsn: number; readonly bytes: number } | undefined;
+  /** Space on the disk as it was last looked at. Absent: not known. */
+  readonly freeBytes?: number | undefined;
 }
 
 export function isSameCondition(a: LogCondition, b: LogCondition): boolean {
@@ -15,6 +21,10 @@ export function isSameCondition(a: LogCondition, b: LogCondition): boolean {
     a.disk === b.disk &&
     a.sealedBytes === b.sealedBytes &&
     a.cutBytes === b.cutBytes &&
-    a.failedSnapshots === b.failedSnapshots
+    a.failedSnapshots === b.failedSnapshots &&
+    a.segments === b.segments &&
+    a.snapshot?.lsn === b.snapshot?.lsn &&
+    // The figure itself changes with every byte of other programs.
+    (a.freeBytes === undefined) === (b.freeBytes === undefined)
   );
 }

@@ -172,9 +172,17 @@ export class Log {
     const refusal = this.refusal();
     const isLow = refusal instanceof WalDiskLowError;
     const isSlow = refusal instanceof WalDiskSlowError;
-    const { sealedBytes } = this.engine.status();
+    const { sealedBytes, segments, snapshot } = this.engine.status();
     const { cutBytes, failedSnapshots } = this;
-    return { disk: isLow ? 'low' : isSlow ? 'slow' : 'ok', sealedBytes, cutBytes, failedSnapshots };
+    return {
+      disk: isLow ? 'low' : isSlow ? 'slow' : 'ok',
+      sealedBytes,
+      cutBytes,
+      failedSnapshots,
+      segments,
+      snapshot: snapshot === undefined ? undefined : { lsn: snapshot.lsn, bytes: snapshot.bytes },
+      freeBytes: this.engine.diskSpace.freeBytes,
+    };
   }
 
   /** Calls with every condition that differs from the one before. The latest call replaces earlier ones. */

@@ -19,6 +19,8 @@ export interface DiskSpaceOptions {
 export class DiskSpace {
   private readonly options: DiskSpaceOptions;
   private lowError: WalDiskLowError | undefined;
+  /** As of the last look; undefined: not looked at, or the storage does not know. */
+  freeBytes: number | undefined = undefined;
 
   constructor(options: DiskSpaceOptions) {
     this.options = options;
@@ -34,6 +36,7 @@ export class DiskSpace {
     const { storage, freeBytesSoft, freeBytesHard } = this.options;
     if (freeBytesSoft === 0) return;
     const free = yield* call<number | undefined>((done) => storage.freeBytes(done));
+    this.freeBytes = free;
     if (free === undefined) return;
     if (wantedBytes > 0 && free - wantedBytes < freeBytesHard)
       throw new WalDiskLowError(free, wantedBytes + freeBytesHard);

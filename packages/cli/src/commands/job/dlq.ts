@@ -10,7 +10,7 @@ import { readPayload } from '../../input/payload-input.js';
 import { untypedJob } from '../../input/untyped-job.js';
 import { jobLines, shownJob } from '../../output/job-text.js';
 import { ProgressBar } from '../../output/progress-bar.js';
-import { textTable } from '../../output/text-table.js';
+import { printTable } from '../../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 import { jobsIn } from './jobs.js';
 
@@ -32,11 +32,13 @@ export function addDlq(program: Command, context: CommandContext): void {
   const dlq = program.command('dlq').description('dead letters: jobs that ran out of attempts');
   withRequestOptions(subcommand(dlq, 'ls', 'list dead letters, oldest first', 'troupe dlq ls --max 20'))
     .option('--max <n>', 'at most so many', wholeNumber(1, 1_000_000), 100)
-    .action((flags: Flags & { max: number }) => withClient(flags, (client) => list(context, flags, client)));
+    .action((flags: Flags & { max: number }) =>
+      withClient(context, flags, (client) => list(context, flags, client)),
+    );
   withRequestOptions(
     subcommand(dlq, 'show <id>', 'show one dead letter and its last error', 'troupe dlq show 2qt6g-1'),
   ).action((id: string, flags: Flags) =>
-    withClient(flags, async (client) => {
+    withClient(context, flags, async (client) => {
       const job = shownJob(id, await client.open(untypedJob('some.job'), id).inspect());
       if (job.state !== 'dead')
         throw new CliError(
@@ -76,7 +78,7 @@ function addRedrive(dlq: Command, context: CommandContext): void {
         throw usage('dlq redrive: name the ids, or say --all, or give filters');
       if (flags.payload !== undefined) return redriveEdited(context, flags, ids);
       if (isByFilter || isForFilter) return redriveWhere(context, flags);
-      return withClient(flags, (client) => redriveOrPurge(context, flags, client, 'redrive', ids));
+      return withClient(context, flags, (client) => redriveOrPurge(context, flags, client, 'redrive', ids));
     });
 }
 
@@ -87,13 +89,13 @@ function addPurge(dlq: Command, context: CommandContext): void {
     .option('--all', 'all there are now')
     .action((ids: readonly string[], flags: BulkFlags) => {
       if ((ids.length === 0) === (flags.all !== true)) throw usage('dlq purge: name the ids, or say --all');
-      return withClient(flags, (client) => redriveOrPurge(context, flags, client, 'purge', ids));
+      return withClient(context, flags, (client) => redriveOrPurge(context, flags, client, 'purge', ids));
     });
 }
 
 async function redriveWhere(context: CommandContext, flags: RedriveFlags): Promise<void> {
   const { dryRun = false, perSecond } = flags;
-  await withClient(flags, async (client) => {
+  await withClient(context, flags, async (client) => {
     const { matched, redriven } = await client.redriveWhere(filterOf(flags), { dryRun, perSecond });
     const text = dryRun ? `${matched} would be queued again` : `${redriven} of ${matched} queued again`;
     printResult(context, flags, { matched, redriven, dryRun }, [text]);
@@ -109,7 +111,7 @@ async function redriveEdited(
   const [id] = ids;
   if (id === undefined || ids.length > 1) throw usage('dlq redrive --payload: name one id');
   const input = await readPayload(flags.payload, {});
-  await withClient(flags, async (client) => {
+  await withClient(context, flags, async (client) => {
     const { exec } = await client.open(untypedJob('some.job'), id).inspect();
     await client.redriveEdited(untypedJob(exec), id, input);
     printResult(context, flags, { redriven: 1, requested: 1 }, ['1 of 1 queued again, with another input']);
@@ -129,7 +131,7 @@ function addGroups(dlq: Command, context: CommandContext): void {
     .option('--exec <name>', 'only jobs of this name')
     .option('--max <n>', 'at most so many', wholeNumber(1, 1_000), 100)
     .action((flags: Flags & { exec?: string; max: number }) =>
-      withClient(flags, async (client) => {
+      withClient(context, flags, async (client) => {
         const groups = await client.deadLetterGroups({ exec: flags.exec, max: flags.max });
         const shown = groups.map(({ jobs, firstAt, lastAt, ...rest }) => ({
           ...rest,
@@ -146,8 +148,7 @@ function addGroups(dlq: Command, context: CommandContext): void {
             one.lastAt,
             `${one.name}: ${one.message}`,
           ]);
-          for (const line of textTable(['COUNT', 'FINGERPRINT', 'EXEC', 'LAST', 'ERROR'], rows))
-            context.terminal.out(line);
+          printTable(context.terminal, ['COUNT', 'FINGERPRINT', 'EXEC', 'LAST', 'ERROR'], rows);
         }
       }),
     );
@@ -183,12 +184,15 @@ async function redriveOrPurge(
 
 async function list(context: CommandContext, flags: Flags & { max: number }, client: Client): Promise<void> {
   const rows: string[][] = [];
-  for await (const view of jobsIn(client, 'dead', flags.max)) {
+  let hasMore = false;
+  for await (const view of jobsIn(client, 'dead', flags.max + 1)) {
+    hasMore = rows.length === flags.max;
+    if (hasMore) break;
     const job = shownJob(client.idOf(view.job), view);
     if (flags.json === true) printResult(context, flags, job, []);
-    else rows.push([job.id, job.exec, job.reason ?? '', job.endedAt ?? '', job.failure?.message ?? '']);
+    rows.push([job.id, job.exec, job.reason ?? '', job.endedAt ?? '', job.failure?.message ?? '']);
   }
   if (flags.json === true) return;
-  for (const line of textTable(['ID', 'EXEC', 'REASON', 'ENDED', 'LAST ERROR'], rows))
-    context.terminal.out(line);
+  printTable(context.terminal, ['ID', 'EXEC', 'REASON', 'ENDED', 'LAST ERROR'], rows);
+  if (hasMore) context.terminal.err('troupe: there are more; give a larger --max, or see troupe dlq groups');
 }

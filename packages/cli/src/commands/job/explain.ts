@@ -14,7 +14,7 @@ export function addExplain(program: Command, context: CommandContext): void {
       'Delay, pause, limits, rates, order keys, jobs ahead, workers: all reasons that hold, with their numbers.',
     ),
   ).action((id: string, flags: RequestFlags) =>
-    withClient(flags, async (client) => {
+    withClient(context, flags, async (client) => {
       const explanation = await client.explain(id);
       const { job: _job, ...shown } = explanation;
       const lines = explanationLines(id, explanation, (job) => client.idOf(job));

@@ -5,8 +5,8 @@ import { type RequestFlags, withRequestOptions } from '../../input/connection-op
 import { type FilterFlags, filterOf, withFilterOptions, withStateOption } from '../../input/job-filter.js';
 import { duration, TIMER_MS_MAX, wholeNumber } from '../../input/option-parsers.js';
 import { untypedJob } from '../../input/untyped-job.js';
-import { jobLines, shownJob } from '../../output/job-text.js';
-import { textTable } from '../../output/text-table.js';
+import { jobLines, type ShownJob, shownJob } from '../../output/job-text.js';
+import { printTable } from '../../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 import { printStream } from './stream.js';
 
@@ -49,14 +49,14 @@ export function addJobCommands(program: Command, context: CommandContext): void 
   )
     .option('--reason <text>', 'kept with the job', '')
     .action((id: string, flags: Flags & { reason: string }) =>
-      withClient(flags, async (client) => {
+      withClient(context, flags, async (client) => {
         const state = await client.open(ANY_JOB, id).cancel(flags.reason);
         printResult(context, flags, { id, state }, [`${id} ${state}`]);
       }),
     );
   withRequestOptions(subcommand(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
     (id: string, flags: Flags) =>
-      withClient(flags, async (client) => {
+      withClient(context, flags, async (client) => {
         const job = shownJob(id, await client.open(ANY_JOB, id).inspect());
         printResult(context, flags, job, jobLines(job));
       }),
@@ -74,39 +74,64 @@ export function addJobCommands(program: Command, context: CommandContext): void 
     ),
   )
     .option('--max <n>', 'at most so many', wholeNumber(1, 1_000_000), 100)
-    .action((flags: ListFlags) => withClient(flags, (client) => list(context, flags, client)));
+    .option('--after <id>', 'only jobs behind this one, for the next page')
+    .action((flags: ListFlags) => withClient(context, flags, (client) => list(context, flags, client)));
 }
 
 interface ListFlags extends Flags, FilterFlags {
   readonly max: number;
+  readonly after?: string;
 }
 
 async function list(context: CommandContext, flags: ListFlags, client: Client): Promise<void> {
-  const views: JobView[] = [];
-  for (let after = 0; views.length < flags.max; ) {
-    const page = await client.search(filterOf(flags), {
-      after,
-      max: Math.min(PAGE, flags.max - views.length),
-    });
-    views.push(...page.jobs);
-    if (page.next === 0) break;
-    after = page.next;
-  }
-  const jobs = views.map((view) => shownJob(client.idOf(view.job), view));
+  const { max, after } = flags;
+  const found = await searched(client, flags, after === undefined ? 0 : jobNumber(client, after));
+  const jobs = found.slice(0, max).map((view) => shownJob(client.idOf(view.job), view));
   if (flags.json === true) {
     for (const job of jobs) printResult(context, flags, job, []);
     return;
   }
+  const isRun = jobs.some(({ worker }) => worker !== null);
   const rows = jobs.map((job) => [
     job.id,
     job.state,
     job.exec,
     String(job.attempt),
     job.submittedAt,
-    job.reason ?? '',
+    ...(isRun ? [job.worker ?? ''] : []),
+    whyText(job),
   ]);
-  for (const line of textTable(['ID', 'STATE', 'EXEC', 'ATTEMPT', 'SUBMITTED', 'REASON'], rows))
-    context.terminal.out(line);
+  const head = ['ID', 'STATE', 'EXEC', 'ATTEMPT', 'SUBMITTED', ...(isRun ? ['WORKER'] : []), 'REASON'];
+  printTable(context.terminal, head, rows);
+  if (found.length > max)
+    context.terminal.err(
+      `troupe: more jobs fit; go on with --after ${jobs.at(-1)?.id}, or give a larger --max`,
+    );
+}
+
+/** One more than are shown, where there are more. */
+async function searched(client: Client, flags: ListFlags, from: number): Promise<readonly JobView[]> {
+  const views: JobView[] = [];
+  const wanted = flags.max + 1;
+  for (let after = from; views.length < wanted; ) {
+    const page = await client.search(filterOf(flags), { after, max: Math.min(PAGE, wanted - views.length) });
+    views.push(...page.jobs);
+    if (page.next === 0) break;
+    after = page.next;
+  }
+  return views;
+}
+
+/** `failed: Error: no such mailbox` */
+function whyText({ reason, failure }: ShownJob): string {
+  const error = failure === null || failure === undefined ? '' : `${failure.name}: ${failure.message}`;
+  return [reason ?? '', error].filter((text) => text !== '').join(': ');
+}
+
+/** Refuses an id of another leader. */
+function jobNumber(client: Client, id: string): number {
+  const { id: own } = client.open(ANY_JOB, id);
+  return Number.parseInt(own.slice(own.lastIndexOf('-') + 1), 36);
 }
 
 const PAGE = 1_000;

@@ -30,10 +30,10 @@ export function addSchedule(program: Command, context: CommandContext): void {
       'troupe schedule ls --next 10',
     ),
   )
-    .option('--next <n>', 'so many next times of each, with --json', wholeNumber(1, 1_000), 1)
+    .option('--next <n>', 'so many next times of each', wholeNumber(1, 1_000), 1)
     .option('--max <n>', 'at most so many', wholeNumber(1, 1_000_000), PAGE)
     .action((flags: RequestFlags & { next: number; max: number }) =>
-      withClient(flags, (client) => list(context, flags, client)),
+      withClient(context, flags, (client) => list(context, flags, client)),
     );
   const verbs: readonly [Verb, string, string][] = [
     ['run', 'run a schedule once, now', 'Beside its times, and whatever its overlap is.'],
@@ -44,7 +44,9 @@ export function addSchedule(program: Command, context: CommandContext): void {
     withRequestOptions(
       subcommand(schedule, `${verb} <name>`, summary, `troupe schedule ${verb} nightly`, details),
     ).action((name: string, flags: RequestFlags) =>
-      withClient(flags, async (client) => print(context, flags, client, await client.schedules[verb](name))),
+      withClient(context, flags, async (client) =>
+        print(context, flags, client, await client.schedules[verb](name)),
+      ),
     );
   withRequestOptions(
     subcommand(
@@ -55,7 +57,7 @@ export function addSchedule(program: Command, context: CommandContext): void {
       'Jobs that it has submitted go on.',
     ),
   ).action((name: string, flags: RequestFlags) =>
-    withClient(flags, async (client) => {
+    withClient(context, flags, async (client) => {
       await client.schedules.remove(name);
       printResult(context, flags, { name, removed: true }, [`${name} removed`]);
     }),
@@ -95,7 +97,7 @@ function addAdd(schedule: Command, context: CommandContext): void {
     .option('-t, --text', 'the payload is text, not JSON')
     .action(async (name: string, exec: string, argument: string | undefined, flags: AddFlags) => {
       const input = await readPayload(argument, flags);
-      await withClient(flags, async (client) => {
+      await withClient(context, flags, async (client) => {
         const view = await client.schedules.add(name, untypedJob(exec, flags), input, optionsOf(flags));
         print(context, flags, client, view);
       });

@@ -62,6 +62,8 @@ export function addSubmit(program: Command, context: CommandContext): void {
     ),
   )
     .option('--lines', 'every line of the file or of standard input is the payload of one job')
+    .option('--stream', 'troupe await --stream can print the chunks of the job')
+    .option('--fed', 'with --stream: the job is fed by troupe feed')
     .action((exec: string, payload: string | undefined, flags: Flags) =>
       flags.lines === true
         ? submitLines(context, exec, payload, flags)
@@ -217,9 +219,8 @@ interface Prepared {
  * that a bad payload is reported first.
  */
 async function prepared(exec: string, argument: string | undefined, flags: Flags): Promise<Prepared> {
-  const { stream: isStream = false, fed: isFed = false } = flags;
-  const job = untypedJob(exec, { ...flags, isStream, isFed: isStream && isFed });
-  const options = { ...optionsOf(flags), ...(isStream ? { streaming: 'response' as const } : {}) };
+  const job = jobOf(exec, flags);
+  const options = optionsOf(flags);
   const file = await largeFile(argument, flags);
   if (file === undefined) {
     const payload = await readPayload(argument, flags);
@@ -264,7 +265,7 @@ async function submitLines(
       ExitCode.usage,
       'submit --lines: one --idempotency-key would make one job of all lines; leave it out',
     );
-  const job = untypedJob(exec, flags);
+  const job = jobOf(exec, flags);
   const options = optionsOf(flags);
   await withWaitingClient(context, flags, async (client, deadline) => {
     const bar = new ProgressBar(context.terminal, exec, 0);
@@ -289,6 +290,13 @@ function printReceipt(context: CommandContext, flags: Flags, handle: JobHandle<J
   printResult(context, flags, { id: handle.id, ...handle.receipt }, [handle.id]);
 }
 
+function jobOf(exec: string, flags: Flags): JobDefinition {
+  const { stream: isStream = false, fed: isFed = false } = flags;
+  if (isFed && !isStream)
+    throw new CliError('ERR_CLI_USAGE', ExitCode.usage, '--fed: needs --stream; a fed job streams');
+  return untypedJob(exec, { ...flags, isStream, isFed });
+}
+
 function optionsOf(flags: Flags): SubmitOptions {
   const { idempotencyKey, delay, priority, orderKey, startWithin, require: requires, tag: tags } = flags;
   return {
@@ -297,6 +305,7 @@ function optionsOf(flags: Flags): SubmitOptions {
     startWithinMs: startWithin,
     requires,
     tags,
+    ...(flags.stream === true ? { streaming: 'response' } : {}),
     ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
     ...(delay === undefined ? {} : { runAfterMs: delay }),
   };

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { withClient } from '../../command-client.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
 import { wholeNumber } from '../../input/option-parsers.js';
-import { textTable } from '../../output/text-table.js';
+import { printTable } from '../../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 interface Flags extends RequestFlags {
@@ -28,11 +28,11 @@ export function addAudit(program: Command, context: CommandContext): void {
     )
     .option('--max <n>', 'at most so many', wholeNumber(1, 1_000), 100)
     .action((flags: Flags) =>
-      withClient(flags, async (client) => {
+      withClient(context, flags, async (client) => {
         const entries = await client.audit({ after: flags.after, max: flags.max });
         const shown = entries.map((entry) => ({ ...entry, at: new Date(entry.at).toISOString() }));
         if (flags.json === true) for (const one of shown) printResult(context, flags, one, []);
-        else for (const line of textTable(HEAD, shown.map(rowOf))) context.terminal.out(line);
+        else printTable(context.terminal, HEAD, shown.map(rowOf));
       }),
     );
 }

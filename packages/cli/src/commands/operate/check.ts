@@ -29,7 +29,7 @@ export function addCheck(program: Command, context: CommandContext): void {
     .option('--queued-max <n>', 'at most so many jobs waiting', wholeNumber(0, COUNT_MAX))
     .option('--dead-max <n>', 'at most so many dead letters', wholeNumber(0, COUNT_MAX))
     .action((flags: CheckFlags) =>
-      withClient(flags, async (client) => {
+      withClient(context, flags, async (client) => {
         const overview = await client.overview();
         const addresses = await probedOf(flags);
         const problems = [...problemsOf(overview, flags), ...addresses.flatMap(problemOf)];

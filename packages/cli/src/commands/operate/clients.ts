@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { withClient } from '../../command-client.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
-import { textTable } from '../../output/text-table.js';
+import { printTable } from '../../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 export function addClients(program: Command, context: CommandContext): void {
@@ -9,7 +9,7 @@ export function addClients(program: Command, context: CommandContext): void {
   withRequestOptions(
     subcommand(clients, 'ls', 'list the connected clients, their limits and refusals', 'troupe clients ls'),
   ).action((flags: RequestFlags) =>
-    withClient(flags, async (client) => {
+    withClient(context, flags, async (client) => {
       const all = await client.clients();
       if (flags.json === true) {
         for (const one of all) printResult(context, flags, one, []);
@@ -18,15 +18,19 @@ export function addClients(program: Command, context: CommandContext): void {
       const rows = all.map((one) => [
         one.client,
         new Date(one.since).toISOString(),
-        `${one.unanswered}/${one.unansweredMax}`,
-        `${one.running}/${one.runningMax}`,
-        `${one.jobs}/${one.jobsMax}`,
+        useText(one.unanswered, one.unansweredMax),
+        useText(one.running, one.runningMax),
+        useText(one.jobs, one.jobsMax),
         Object.entries(one.refusals)
           .map(([code, count]) => `${code} ${count}`)
           .join(', '),
       ]);
-      for (const line of textTable(['CLIENT', 'SINCE', 'UNANSWERED', 'RUNNING', 'JOBS', 'REFUSED'], rows))
-        context.terminal.out(line);
+      printTable(context.terminal, ['CLIENT', 'SINCE', 'UNANSWERED', 'RUNNING', 'JOBS', 'REFUSED'], rows);
     }),
   );
+}
+
+/** `3/16384`, or `3` where there is no limit. */
+function useText(used: number, max: number): string {
+  return max >= Number.MAX_SAFE_INTEGER ? String(used) : `${used}/${max}`;
 }

@@ -4,7 +4,7 @@ import { withClient } from '../../command-client.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
 import { duration, wholeNumber, YEAR_MS } from '../../input/option-parsers.js';
 import { timeText } from '../../output/explanation-text.js';
-import { textTable } from '../../output/text-table.js';
+import { printTable } from '../../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 type RateLimit = NonNullable<QueueLimits['rate']>;
@@ -29,11 +29,13 @@ export function addQueue(program: Command, context: CommandContext): void {
       'troupe queue stats',
       'Rates are of the last minute, times of the last five to ten.',
     ),
-  ).action((flags: RequestFlags) => withClient(flags, (client) => printStats(context, flags, client)));
+  ).action((flags: RequestFlags) =>
+    withClient(context, flags, (client) => printStats(context, flags, client)),
+  );
   withRequestOptions(
     subcommand(queue, 'ls', 'list queues with their modes and limits', 'troupe queue ls'),
   ).action((flags: RequestFlags) =>
-    withClient(flags, async (client) => printQueues(context, flags, await client.queues())),
+    withClient(context, flags, async (client) => printQueues(context, flags, await client.queues())),
   );
   const modes: readonly ['pause' | 'resume' | 'drain', string, string][] = [
     ['pause', 'let no job of a queue begin', `Submits are accepted and running attempts go on. ${NAMES}`],
@@ -44,7 +46,9 @@ export function addQueue(program: Command, context: CommandContext): void {
     withRequestOptions(
       subcommand(queue, `${mode} <queue>`, summary, `troupe queue ${mode} mail.send`, details),
     ).action((name: string, flags: RequestFlags) =>
-      withClient(flags, async (client) => printQueues(context, flags, [await client.queue(name)[mode]()])),
+      withClient(context, flags, async (client) =>
+        printQueues(context, flags, [await client.queue(name)[mode]()]),
+      ),
     );
   addLimits(queue, context);
 }
@@ -68,7 +72,7 @@ function addLimits(queue: Command, context: CommandContext): void {
     )
     .option('--key-rate <jobs/time>', 'starts of jobs of one order key', rate)
     .action((name: string, { runningMax, rate: all, keyRunningMax, keyRate, ...flags }: LimitFlags) =>
-      withClient(flags, async (client) => {
+      withClient(context, flags, async (client) => {
         const limits = { runningMax, rate: all, keyRunningMax, keyRate };
         printQueues(context, flags, [await client.queue(name).setLimits(limits)]);
       }),
@@ -100,8 +104,7 @@ function printQueues(context: CommandContext, flags: RequestFlags, queues: reado
     limitsText(one.limits),
     one.changedAt === 0 ? '' : `${new Date(one.changedAt).toISOString()} by ${one.by}`,
   ]);
-  for (const line of textTable(['QUEUE', 'MODE', 'WAITING', 'RUNNING', 'LIMITS', 'CHANGED'], rows))
-    context.terminal.out(line);
+  printTable(context.terminal, ['QUEUE', 'MODE', 'WAITING', 'RUNNING', 'LIMITS', 'CHANGED'], rows);
 }
 
 function limitsText({ runningMax, rate: all, keyRunningMax, keyRate }: QueueLimits): string {
@@ -134,7 +137,7 @@ async function printStats(context: CommandContext, flags: RequestFlags, client: 
     'WAIT P50/P99',
     'RUN P50/P99',
   ];
-  for (const line of textTable(head, execs.map(statsRow))) context.terminal.out(line);
+  printTable(context.terminal, head, execs.map(statsRow));
 }
 
 function statsRow(one: ExecStatsView): string[] {

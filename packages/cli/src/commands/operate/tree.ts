@@ -27,7 +27,7 @@ export function addTree(program: Command, context: CommandContext): void {
     .action(async (flags: Flags) => {
       const actors =
         flags.socket === undefined
-          ? await withClient(flags, (client) => client.actors())
+          ? await withClient(context, flags, (client) => client.actors())
           : await readActors(flags.socket);
       printResult(context, flags, actors, actorsText(actors, flags.recent));
     });

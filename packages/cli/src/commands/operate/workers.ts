@@ -16,7 +16,7 @@ export function addWorkers(program: Command, context: CommandContext): void {
       'Alive, quiet, blocked or gone; slots, overrun handlers, credit, processor, warm runners.',
     ),
   ).action((flags: RequestFlags) =>
-    withClient(flags, async (client) => {
+    withClient(context, flags, async (client) => {
       const { workers: all } = await client.overview();
       if (flags.json === true) for (const one of all) printResult(context, flags, one, []);
       else for (const line of workerTable(all)) context.terminal.out(line);
@@ -34,11 +34,11 @@ export function addWorkers(program: Command, context: CommandContext): void {
     withRequestOptions(
       subcommand(workers, `${verb} <worker>`, summary, `troupe workers ${verb} w1`, details),
     ).action((worker: string, flags: RequestFlags) =>
-      withClient(flags, async (client) => {
+      withClient(context, flags, async (client) => {
         const processes = await client.workers[verb](worker);
         const done = verb === 'quiet' ? 'quiet' : 'resumed';
         printResult(context, flags, { worker, [done]: processes }, [
-          `${worker} ${done}, ${processes} processes`,
+          `${worker} ${done}, ${processesText(processes)}`,
         ]);
       }),
     );
@@ -58,9 +58,13 @@ export function addWorkers(program: Command, context: CommandContext): void {
       30_000,
     )
     .action((worker: string, flags: RequestFlags & { drainWithin: number }) =>
-      withClient(flags, async (client) => {
+      withClient(context, flags, async (client) => {
         const stopped = await client.workers.stop(worker, { drainMs: flags.drainWithin });
-        printResult(context, flags, { worker, stopped }, [`${worker} ends, ${stopped} processes`]);
+        printResult(context, flags, { worker, stopped }, [`${worker} ends, ${processesText(stopped)}`]);
       }),
     );
+}
+
+function processesText(count: number): string {
+  return count === 1 ? '1 process' : `${count} processes`;
 }

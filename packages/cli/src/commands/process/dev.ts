@@ -85,7 +85,8 @@ async function serve(
   const watch = new FolderWatch(folder, onChange, isState);
   const signalled = untilSignal();
   printResult(context, flags, { kind: 'ready', address, url: page.url }, [
-    `dev ready: leader on ${address}, page on ${page.url}; try: troupe submit <exec> <payload>`,
+    `dev ready: leader on ${address}, page on ${page.url}`,
+    `try: troupe run <exec> <payload>${flags.port === DEFAULT_PORT ? '' : ` --leader ${address}`}`,
   ]);
   await worker.restart();
   await signalled;

@@ -1,7 +1,10 @@
 import { hostname } from 'node:os';
-import { connectClient, type LeaderServer } from '@troupe/jobs';
+import { connectClient, fileSpill, type LeaderServer, type LeaderServerOptions } from '@troupe/jobs';
 import { type OpenPostgresJournal, OutboxRelay, postgresJournal } from '@troupe/postgres';
 import { type Address, formatAddress } from '@troupe/transport';
+import { nodeStorage } from '@troupe/wal';
+import { CliError } from '../../cli-error.js';
+import { ExitCode } from '../../exit-code.js';
 import { authOf } from '../../input/key-file.js';
 import { parseAddress } from '../../input/leader-address.js';
 import { silentHost } from '../../logging-host.js';
@@ -14,6 +17,7 @@ export interface DatabaseFlags extends JsonFlag {
   readonly schema: string;
   readonly advertise?: string;
   readonly outbox?: string;
+  readonly spillDir?: string;
   readonly httpKey?: string;
 }
 
@@ -36,6 +40,18 @@ export function postgresOf(
         `leader standing by for ${leader} at ${addresses}`,
       ]),
   });
+}
+
+/** Files of this machine for chunks of streams; a leader elsewhere does not have them. */
+export function spillOf({ postgres, spillDir }: DatabaseFlags): Pick<LeaderServerOptions, 'spill'> {
+  if (spillDir === undefined) return {};
+  if (postgres === undefined)
+    throw new CliError(
+      'ERR_CLI_USAGE',
+      ExitCode.usage,
+      '--spill-dir: only with --postgres; --dir has its files',
+    );
+  return { spill: fileSpill(nodeStorage(spillDir)) };
 }
 
 /** The address by which peers of a standby find this leader: a free port and a wildcard are none. */

@@ -30,7 +30,7 @@ import { entryOf, authOf as keyAuthOf, readKeyFile } from '../../input/key-file.
 import { DEFAULT_PORT, socketPath } from '../../input/leader-address.js';
 import { type LeaderConfig, readLeaderConfig } from '../../input/leader-config.js';
 import { logFormatOption } from '../../input/log-format-option.js';
-import { byteCount, duration, wholeNumber } from '../../input/option-parsers.js';
+import { byteCount, duration, postgresUrl, wholeNumber } from '../../input/option-parsers.js';
 import { repeatable } from '../../input/repeatable-option.js';
 import { loggingHost, silentHost } from '../../logging-host.js';
 import { escapeControlCharacters } from '../../output/escape-control-characters.js';
@@ -40,7 +40,7 @@ import type { Terminal } from '../../output/terminal.js';
 import { onReload, untilSignal } from '../../process-signals.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../../subcommand.js';
 import { type HttpFlags, httpOptions, withHttpOptions } from './dashboard.js';
-import { type DatabaseFlags, openRelay, postgresOf } from './leader-database.js';
+import { type DatabaseFlags, openRelay, postgresOf, spillOf } from './leader-database.js';
 
 interface Flags extends JsonFlag, HttpFlags, DatabaseFlags {
   readonly http?: number;
@@ -84,10 +84,15 @@ export function addLeader(program: Command, context: CommandContext): void {
     .option(
       '--postgres <url>',
       'keep the log in PostgreSQL instead; follows as a standby while another leads',
+      postgresUrl,
     )
     .option('--schema <name>', 'schema of its tables there', 'troupe')
     .option('--advertise <address>', 'where peers of its standbys find it; default: where it listens')
-    .option('--outbox <url>', 'take jobs that transactions of this database have submitted')
+    .option(
+      '--spill-dir <folder>',
+      'with --postgres: keep chunks of streams in files here, not in the database',
+    )
+    .option('--outbox <url>', 'take jobs that transactions of this database have submitted', postgresUrl)
     .option('-c, --config <file>', 'JSON with options of startLeader; flags win over it')
     .option('-k, --key <file>', 'a key file peers may prove; may be given several times', repeatable)
     .option('--tls-cert <file>', 'certificate')
@@ -186,7 +191,7 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
   const idOf: IdOf = (job) => (tag === undefined ? String(job) : jobId(tag, job));
   const http = gatewayOptions(flags);
   const journal = postgresOf(context, flags, start.address);
-  const leader = await open(context, flags, { ...start, journal }, host, idOf);
+  const leader = await open(context, flags, { ...start, journal, ...spillOf(flags) }, host, idOf);
   isServing = true;
   const overview = await leader.overview();
   const { counts } = overview;
@@ -310,7 +315,7 @@ type IdOf = (job: number) => string;
 function open(
   context: CommandContext,
   flags: Flags,
-  start: StartOptions & Pick<LeaderServerOptions, 'journal'>,
+  start: StartOptions & Pick<LeaderServerOptions, 'journal' | 'spill'>,
   host: Host,
   idOf: IdOf,
 ): Promise<LeaderServer> {

@@ -10,6 +10,7 @@ import { CliError } from '../../cli-error.js';
 import { ExitCode } from '../../exit-code.js';
 import { dialOptions, type LeaderFlags, withLeaderOptions } from '../../input/connection-options.js';
 import { socketPath } from '../../input/leader-address.js';
+import { moduleErrorPlace } from '../../input/module-error-place.js';
 import { duration, share, wholeNumber } from '../../input/option-parsers.js';
 import { repeatable } from '../../input/repeatable-option.js';
 import { loggingHost } from '../../logging-host.js';
@@ -220,7 +221,9 @@ async function handlersOf(module: string): Promise<HandledJob[]> {
     exported = (await import(href)) as Record<string, unknown>;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError('ERR_CLI_MODULE', ExitCode.data, `module ${module}: ${why}`, { cause });
+    const place = cause instanceof Error ? moduleErrorPlace(href, cause) : undefined;
+    const text = `module ${module}: ${why}${place === undefined ? '' : ` (${place})`}`;
+    throw new CliError('ERR_CLI_MODULE', ExitCode.data, text, { cause });
   }
   const found = Object.values(exported).flat().filter(isHandled);
   if (found.length > 0) return found;

@@ -2,7 +2,7 @@ import { leaderSettings } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
 import { readLeaderConfig } from '../../input/leader-config.js';
-import { textTable } from '../../output/text-table.js';
+import { printTable } from '../../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 /** A setting, its value, and where the value comes from. */
@@ -26,7 +26,7 @@ export function addConfig(program: Command, context: CommandContext): void {
     if (flags.json === true) for (const one of settings) printResult(context, flags, one, []);
     else {
       const rows = settings.map(({ name, value, from }) => [name, textOf(value), from]);
-      for (const line of textTable(['SETTING', 'VALUE', 'FROM'], rows)) context.terminal.out(line);
+      printTable(context.terminal, ['SETTING', 'VALUE', 'FROM'], rows);
     }
   });
 }

@@ -50,6 +50,7 @@ export class AdminApi {
     | 'recordTime'
     | 'spillBytes'
     | 'stage'
+    | 'wallStepMs'
     | 'whenApplied'
   >;
   private readonly leaseWatch: LeaseWatch;
@@ -235,6 +236,7 @@ export class AdminApi {
       log: this.context.logUse,
       runnerWaits: runnerWaits(this.context),
       execs: this.operator.depths(),
+      clockStepMs: Math.round(this.context.wallStepMs),
       workers: [...fleet.sessions.values()].map((session) => this.workerView(session)),
     };
   }
@@ -293,6 +295,7 @@ export class AdminApi {
       cpu: session.cpu,
       lagMs: session.lagMs,
       runners: session.runnerUses,
+      ...(session.labels.size === 0 ? {} : { labels: [...session.labels] }),
       ...(session.isQuiet ? { quiet: true } : {}),
     };
   }

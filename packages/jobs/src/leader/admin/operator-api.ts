@@ -24,6 +24,7 @@ const ADMIN: AdminAnswer = { kind: 'forbidden', needed: 'admin on leader.admin' 
 /** Requests of operators: search, groups of dead letters, audit, clients, stats, workers. */
 export class OperatorApi {
   private readonly context: LeaderParts<
+    | 'fleet'
     | 'ledger'
     | 'limits'
     | 'markDirty'

@@ -115,6 +115,17 @@ export class Fleet {
     return false;
   }
 
+  /** How many workers were compared until one may take these jobs; beyond `max` they count as served. */
+  workersUntilServed(job: QueueName, max: number): { readonly workers: number; readonly isServed: boolean } {
+    let workers = 0;
+    for (const session of this.sessions.values()) {
+      if (workers === max) return { workers, isServed: true };
+      workers += 1;
+      if (session.open && !session.draining && session.servesJob(job)) return { workers, isServed: true };
+    }
+    return { workers, isServed: false };
+  }
+
   /** The best of the next few workers that can take this job; one with a feature is begun at once. */
   leastLoaded(queue: ExecQueue, bytes: number): WorkerSession | undefined {
     const count = this.withCredit.length;

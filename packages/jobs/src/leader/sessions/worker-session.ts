@@ -89,7 +89,7 @@ export class WorkerSession {
   private readonly port: WorkerPort;
   private readonly execs: ReadonlySet<string>;
   private readonly features: ReadonlySet<string>;
-  private readonly labels: ReadonlySet<string>;
+  readonly labels: ReadonlySet<string>;
   private readonly patterns: readonly string[];
   /** Weak, because queues come and go. */
   private readonly servedQueues = new WeakMap<ExecQueue, boolean>();

@@ -4,10 +4,12 @@ import type { JobSearch } from '../search/job-search.js';
 
 /** Jobs that are looked at for the oldest one of an exec. */
 const VISITS_MAX = 8_192;
+/** Workers that are compared for all execs together; jobs beyond it count as served. */
+const COMPARED_MAX = 20_000;
 
 /** Depth, age, rates and times of every exec that has jobs. */
 export function statsView(
-  context: LeaderParts<'ledger' | 'recordTime' | 'stats'>,
+  context: LeaderParts<'fleet' | 'ledger' | 'recordTime' | 'stats'>,
   search: JobSearch,
 ): LeaderStatsView {
   const { recordTime: now, stats } = context;
@@ -26,24 +28,38 @@ export function statsView(
   return { at: now, execs };
 }
 
+interface Depth {
+  queued: number;
+  running: number;
+  unserved: number;
+  readonly byPriority: Record<string, number>;
+}
+
 /** The deepest queue first. */
 export function execDepths(
-  { ledger, recordTime: now }: LeaderParts<'ledger' | 'recordTime'>,
+  { fleet, ledger, recordTime: now }: LeaderParts<'fleet' | 'ledger' | 'recordTime'>,
   search: JobSearch,
 ): ExecDepth[] {
-  const depths = new Map<string, { queued: number; running: number; byPriority: Record<string, number> }>();
-  for (const { exec, queued, running, priority = 0 } of ledger.policies.values()) {
-    const depth = depths.get(exec) ?? { queued: 0, running: 0, byPriority: {} };
+  const depths = new Map<string, Depth>();
+  let left = COMPARED_MAX;
+  for (const policy of ledger.policies.values()) {
+    const { exec, queued, running, priority = 0 } = policy;
+    const depth = depths.get(exec) ?? { queued: 0, running: 0, unserved: 0, byPriority: {} };
     depth.queued += queued;
     depth.running += running;
+    if (queued > 0) {
+      const compared = fleet.workersUntilServed(policy, left);
+      left -= compared.workers;
+      if (!compared.isServed) depth.unserved += queued;
+    }
     if (queued > 0) depth.byPriority[priority] = (depth.byPriority[priority] ?? 0) + queued;
     depths.set(exec, depth);
   }
-  const all = [...depths].map(([exec, { queued, running, byPriority }]): ExecDepth => {
+  const all = [...depths].map(([exec, { queued, running, unserved, byPriority }]): ExecDepth => {
     const queuedJobs = search.candidates({ exec, state: 'queued' }, 0);
     const oldest = queued === 0 ? undefined : oldestDue(queuedJobs, exec, now);
     const oldestMs = oldest === undefined ? 0 : now - Math.max(oldest.at, oldest.dueAt);
-    return { exec, queued, running, oldestMs, queuedByPriority: byPriority };
+    return { exec, queued, running, oldestMs, queuedByPriority: byPriority, unserved };
   });
   return all.sort((a, b) => b.queued - a.queued || (a.exec < b.exec ? -1 : 1));
 }

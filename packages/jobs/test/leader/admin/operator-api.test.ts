@@ -294,6 +294,27 @@ operator('clients are listed with their limits and refusals', () => {
   assert.equal(call(harness.client('bob', 't2'), 'clients', { kind: 'clients' }).clients.length, 1);
 });
 
+operator('an overview counts the jobs that no connected worker may take', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  for (let i = 0; i < 3; i += 1) client.submit(String(i));
+  harness.advance(100);
+  const unserved = (): number | undefined => harness.leader.overview().execs?.[0]?.unserved;
+  assert.is(unserved(), 3);
+  harness.worker({ slots: 1 });
+  harness.advance(100);
+  assert.is(unserved(), 0);
+});
+
+operator('an overview has the step of the wall clock', () => {
+  const harness = new LeaderHarness();
+  harness.advance(1_000);
+  assert.is(harness.leader.overview().clockStepMs, 0);
+  harness.wallStepMs = -90_000;
+  harness.advance(1_000);
+  assert.is(harness.leader.overview().clockStepMs, -90_000);
+});
+
 operator('stats have depth, age, rates and times of each exec', () => {
   const harness = new LeaderHarness();
   const client = harness.client();

@@ -14,7 +14,7 @@ import type { PoolThreads } from './pool-threads.js';
 import type { PoolWorker } from './pool-worker.js';
 import { type PoolSize, PoolWorkers } from './pool-workers.js';
 import { TaskCounts } from './task-counts.js';
-import { runsBefore } from './task-queue.js';
+import { TaskDispatch } from './task-dispatch.js';
 
 export interface MachineSettings extends PoolSize {
   readonly name: string;
@@ -41,6 +41,7 @@ export class PoolMachine {
   private readonly workers: PoolWorkers;
   private readonly counts = new TaskCounts();
   private readonly pending: PendingTasks;
+  private readonly dispatch: TaskDispatch;
   private currentState: PoolState = 'running';
 
   constructor(settings: MachineSettings, threads: PoolThreads, observer: PoolObserver) {
@@ -51,6 +52,9 @@ export class PoolMachine {
       observer.threadStartFailed(worker, error),
     );
     this.pending = new PendingTasks(settings.maxQueue, threads, this.workers, this.counts);
+    const { workers, pending, counts } = this;
+    const isRunning = (): boolean => this.currentState === 'running';
+    this.dispatch = new TaskDispatch({ threads, workers, pending, counts, isRunning });
   }
 
   get state(): PoolState {
@@ -88,14 +92,14 @@ export class PoolMachine {
     const idle = workers.takeReady();
     if (idle !== undefined) {
       counts.accept(task);
-      this.give(idle, task, now);
+      this.dispatch.give(idle, task, now);
       if (workers.live < workers.size.minThreads) workers.start();
       return 'started';
     }
     const spare = workers.spareStarting ?? this.startBelowMaximum();
     if (spare !== undefined) {
       counts.accept(task);
-      this.assign(spare, task);
+      this.dispatch.assign(spare, task);
       return 'started';
     }
     if (workers.live === 0) return 'no-thread';
@@ -135,7 +139,7 @@ export class PoolMachine {
     if (worker.stage === 'starting') {
       worker.current = undefined;
       this.counts.active -= 1;
-      this.assignPending(worker);
+      this.dispatch.assignPending(worker);
       this.counts.end(task, end);
       if (this.currentState !== 'running') this.workers.endSpare();
       return true;
@@ -144,7 +148,7 @@ export class PoolMachine {
     // The thread was given it and has not begun it: it will never report it, and goes on with the next.
     this.counts.active -= 1;
     this.counts.end(task, end);
-    this.goOn(worker, worker.reportedAt);
+    this.dispatch.goOn(worker, worker.reportedAt);
     return true;
   }
 
@@ -164,7 +168,7 @@ export class PoolMachine {
     if (worker.stage !== 'starting') return;
     this.workers.up(worker);
     const task = worker.current;
-    if (task === undefined) return this.free(worker, now);
+    if (task === undefined) return this.dispatch.free(worker, now);
     worker.reportedAt = now;
     this.threads.run(worker, task);
   }
@@ -176,7 +180,7 @@ export class PoolMachine {
     this.counts.active -= 1;
     this.counts.end(task, task.abandoned ?? end);
     worker.reported(now);
-    this.goOn(worker, now);
+    this.dispatch.goOn(worker, now);
     return true;
   }
 
@@ -187,7 +191,7 @@ export class PoolMachine {
     const failed = worker.stage === 'busy';
     this.takeBackFrom(worker, error, neverUp);
     this.workers.drop(worker);
-    this.serveReturned(now);
+    this.dispatch.serveReturned(now);
     if (neverUp) this.workers.startFailed(worker, error);
     // A thread that cannot come up is not tried again at once: other threads, or the next task, go on.
     else this.replace(failed);
@@ -224,7 +228,7 @@ export class PoolMachine {
   resize(size: PoolSize, now: number): void {
     this.workers.size = size;
     this.workers.endReady(this.workers.live - size.maxThreads);
-    this.growForPending();
+    this.dispatch.growForPending();
     this.prune(now);
   }
 
@@ -260,80 +264,6 @@ export class PoolMachine {
     checkPool({ name: this.settings.name, state, counters, workers, hasRoom: this.pending.hasRoom });
   }
 
-  // --- from pending tasks to threads ---
-
-  private assign(worker: PoolWorker, task: PoolTask): void {
-    task.stage = 'active';
-    task.worker = worker;
-    worker.current = task;
-    this.counts.active += 1;
-  }
-
-  private give(worker: PoolWorker, task: PoolTask, now: number): void {
-    worker.stage = 'busy';
-    worker.reportedAt = now;
-    this.assign(worker, task);
-    this.threads.run(worker, task);
-  }
-
-  /** The thread works on: with what it has taken up, with what was sent ahead, else it is free. */
-  private goOn(worker: PoolWorker, now: number): void {
-    worker.current = worker.claimed.shift();
-    if (worker.current !== undefined) return;
-    const staged = this.pending.takeStaged(worker);
-    if (staged === undefined) return this.free(worker, now);
-    this.assign(worker, staged);
-    this.pending.admitWaiting();
-  }
-
-  private free(worker: PoolWorker, now: number): void {
-    const { workers, pending } = this;
-    const isSurplus = workers.live > workers.size.maxThreads;
-    if (isSurplus && !this.isNeeded()) return workers.end(worker);
-    const task = pending.takeFirst() ?? this.takeFromStarting(worker);
-    if (task !== undefined) {
-      this.give(worker, task, now);
-      pending.admitWaiting();
-      if (this.currentState !== 'running') workers.endSpare();
-    } else if (this.currentState === 'running') workers.rest(worker, now);
-    else workers.end(worker);
-  }
-
-  /** Whether only this thread can run the queued tasks, because all others wait for them. */
-  private isNeeded(): boolean {
-    return this.pending.length > 0 && this.workers.allWait(undefined);
-  }
-
-  /** A task of a thread that is still starting goes to the thread that is free first. */
-  private takeFromStarting(free: PoolWorker): PoolTask | undefined {
-    let first: PoolTask | undefined;
-    for (const worker of this.workers) {
-      const task = worker.stage === 'starting' && worker !== free ? worker.current : undefined;
-      if (task !== undefined && (first === undefined || runsBefore(task, first))) first = task;
-    }
-    if (first === undefined) return undefined;
-    first.worker!.current = undefined; // found at a worker
-    this.counts.active -= 1;
-    return first;
-  }
-
-  private assignPending(worker: PoolWorker): void {
-    const task = this.pending.takeFirst();
-    if (task === undefined) return;
-    this.assign(worker, task);
-    this.pending.admitWaiting();
-  }
-
-  /** New threads for pending tasks, as far as the maximum allows. */
-  private growForPending(): void {
-    const { workers, pending } = this;
-    while (pending.length > 0 && workers.live < workers.size.maxThreads) {
-      const worker = workers.spareStarting ?? workers.start();
-      if (worker === undefined) return;
-      this.assignPending(worker);
-    }
-  }
-
   // --- after the end of a thread ---
 
   /** Takes its tasks. One that it never took up goes back to its place in the queue. */
@@ -364,22 +294,10 @@ export class PoolMachine {
     for (const task of this.pending.takeAll()) this.lose(task, worker, error);
   }
 
-  /** Tasks that came back go to idle threads, and to starting ones without a task. */
-  private serveReturned(now: number): void {
-    const { workers, pending } = this;
-    while (pending.length > 0) {
-      const idle = workers.takeReady();
-      const spare = idle === undefined ? workers.spareStarting : undefined;
-      if (idle !== undefined) this.free(idle, now);
-      else if (spare !== undefined) this.assignPending(spare);
-      else return;
-    }
-  }
-
   /** Pending tasks get a new thread in any state; a running pool keeps its minimum. */
   private replace(failed: boolean): void {
     const { workers } = this;
-    this.growForPending();
+    this.dispatch.growForPending();
     if (failed && this.currentState === 'running' && workers.live < workers.size.minThreads) workers.start();
   }
 

@@ -23,7 +23,8 @@ export type ToThread =
       readonly id: number;
       readonly error: ErrorRecord | undefined;
       readonly value: unknown;
-    };
+    }
+  | { readonly kind: 'subtask-progress'; readonly id: number; readonly value: unknown };
 
 export const TASK_ELEMENTS = 5;
 /** Flag of a task: the caller wants its progress. */
@@ -45,6 +46,15 @@ export type FromThread =
       readonly args: readonly unknown[];
       readonly priority: number | undefined;
       readonly withinMs: number | undefined;
+      readonly hasSignal: boolean;
+      readonly wantsProgress: boolean;
+    }
+  | {
+      readonly kind: 'cancel-subtask';
+      readonly slot: number;
+      readonly tag: number;
+      readonly id: number;
+      readonly reason: ErrorRecord;
     };
 
 /** Errors of the thread's own side, which keep their class. `code`: the task's code threw. */

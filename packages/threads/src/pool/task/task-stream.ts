@@ -74,3 +74,13 @@ export class TaskStream<T> implements AsyncIterableIterator<T> {
     this.taken = 0;
   }
 }
+
+/** A promise that is also the items of a task that returns an AsyncIterable. */
+export function asItems(promise: Promise<unknown>): Promise<unknown> {
+  (promise as Promise<unknown> & { [Symbol.asyncIterator]: unknown })[Symbol.asyncIterator] = itemsOf;
+  return promise;
+}
+
+async function* itemsOf(this: Promise<AsyncIterable<unknown>>): AsyncGenerator<unknown> {
+  yield* await this;
+}

@@ -3,40 +3,24 @@
 
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { AdaptiveSpin } from '../../thread/adaptive-spin.js';
-import { errorOf, errorRecord } from '../../thread/error-record.js';
-import { findNotCloneable } from '../../thread/find-not-cloneable.js';
+import { errorOf } from '../../thread/error-record.js';
 import { importModule } from '../../thread/node-import-module.js';
-import { NotCloneableError } from '../../thread/thread-errors.js';
 import { transferListOf } from '../../value/transfer.js';
 import {
-  type FromThread,
   type KnownError,
   type PoolThreadData,
   TASK_ELEMENTS,
   type ToThread,
   WANTS_PROGRESS,
 } from '../memory/thread-messages.js';
-import {
-  AWAKE,
-  BLOCKED,
-  LOOPING,
-  PORTED,
-  RESULT_FALSE,
-  RESULT_NULL,
-  RESULT_NUMBER,
-  RESULT_PORTED,
-  RESULT_TRUE,
-  RESULT_UNDEFINED,
-  SENT,
-  SLEEP,
-  ThreadWords,
-} from '../memory/thread-words.js';
-import { TaskUnknownError } from '../pool-errors.js';
+import { AWAKE, BLOCKED, LOOPING, SENT, SLEEP, ThreadWords } from '../memory/thread-words.js';
 import { runInTask } from '../task/current-task.js';
 import type { TaskTarget } from '../task/pool-task.js';
 import type { TaskCall } from '../task/task-modules.js';
 import { STREAM_AHEAD } from '../task/task-stream.js';
 import { findFunction, isAsyncIterable, isThenable, type TaskFunction } from './find-function.js';
+import { OpenSubtasks } from './open-subtasks.js';
+import { TaskReports } from './task-reports.js';
 import { type TaskSurroundings, ThreadTask } from './thread-task.js';
 
 /** Looks for a task in one turn of the event loop: some microseconds. */
@@ -51,35 +35,32 @@ interface DefinedFunction {
   run: TaskFunction | undefined;
 }
 
-type OpenSubtask = { resolve(value: unknown): void; reject(error: Error): void };
-
 export class ThreadLoop implements TaskSurroundings {
   readonly thread: string;
   private readonly words: ThreadWords;
   private readonly shared: Int32Array;
-  private readonly poolAwake: Int32Array;
   private readonly port: MessagePort;
   private readonly functions: DefinedFunction[] = [];
   /** Arrays of tasks as they arrived, and the place in the first. */
   private inbox: (readonly unknown[])[] = [];
   private inboxAt = 0;
   private seen = 0;
-  private published = 0;
-  private ported = 0;
   private readonly spin = new AdaptiveSpin();
   /** This turn of the event loop began without a task: no reaction of a promise is left behind. */
   private isTurnFresh = false;
   private scheduled = false;
   private running: ThreadTask | undefined;
-  private subtasks = new Map<number, OpenSubtask>();
-  private subtaskId = 0;
+  private readonly reports: TaskReports;
+  private readonly subtasks: OpenSubtasks;
 
   constructor(data: PoolThreadData) {
     this.thread = data.name;
     this.words = new ThreadWords(data.memory);
     this.shared = this.words.words;
-    this.poolAwake = new Int32Array(data.poolAwake);
     this.port = data.port;
+    const ring = (): void => parentPort?.postMessage('news');
+    this.reports = new TaskReports(this.words, data.port, data.poolAwake, ring);
+    this.subtasks = new OpenSubtasks((message, transfer) => this.reports.report(message, transfer));
     parentPort?.on('message', () => this.wake());
   }
 
@@ -95,27 +76,11 @@ export class ThreadLoop implements TaskSurroundings {
   }
 
   progress({ slot, tag }: ThreadTask, value: unknown): void {
-    this.report({ kind: 'progress', slot, tag, value });
-    this.wakePool();
+    this.reports.report({ kind: 'progress', slot, tag, value });
   }
 
-  submit(
-    { slot, tag }: ThreadTask,
-    { target, options }: TaskCall,
-    args: readonly unknown[],
-  ): Promise<unknown> {
-    this.subtaskId += 1;
-    const id = this.subtaskId;
-    const { priority, withinMs, transfer } = options;
-    const { module, export: name } = target;
-    return new Promise((resolve, reject) => {
-      this.report(
-        { kind: 'subtask', slot, tag, id, module, export: name, args, priority, withinMs },
-        transfer,
-      );
-      this.subtasks.set(id, { resolve, reject });
-      this.wakePool();
-    });
+  submit(task: ThreadTask, call: TaskCall, args: readonly unknown[]): Promise<unknown> {
+    return this.subtasks.submit(task, call, args);
   }
 
   // --- the loop ---
@@ -221,12 +186,11 @@ export class ThreadLoop implements TaskSurroundings {
         if (this.isRunning(message)) this.running?.grant(message.count);
         return;
       case 'subtask-ended': {
-        const open = this.subtasks.get(message.id);
-        this.subtasks.delete(message.id);
-        if (message.error === undefined) open?.resolve(message.value);
-        else open?.reject(errorOf(message.error));
-        return;
+        const { id, error, value } = message;
+        return this.subtasks.ended(id, error === undefined ? undefined : errorOf(error), value);
       }
+      case 'subtask-progress':
+        return this.subtasks.progressed(message.id, message.value);
       default:
         message satisfies never;
     }
@@ -265,7 +229,8 @@ export class ThreadLoop implements TaskSurroundings {
     try {
       value = runInTask(task, run, args);
     } catch (error) {
-      this.threw(task, error, 'code');
+      this.running = undefined;
+      this.reports.threw(task, error, 'code');
       return 'done';
     }
     if (typeof value === 'object' && value !== null) {
@@ -293,8 +258,14 @@ export class ThreadLoop implements TaskSurroundings {
     }
   }
 
+  private returned(task: ThreadTask, value: unknown): void {
+    this.running = undefined;
+    this.reports.returned(task, value);
+  }
+
   private endLater(task: ThreadTask, error: unknown, known: KnownError): void {
-    this.threw(task, error, known);
+    this.running = undefined;
+    this.reports.threw(task, error, known);
     this.goOn();
   }
 
@@ -314,63 +285,13 @@ export class ThreadLoop implements TaskSurroundings {
   private readonly sendItems = async (task: ThreadTask, items: AsyncIterable<unknown>): Promise<void> => {
     const { slot, tag } = task;
     task.itemsGranted += STREAM_AHEAD;
-    this.report({ kind: 'stream', slot, tag });
+    this.reports.report({ kind: 'stream', slot, tag });
     for await (const value of items) {
       if (task.cancelled) return;
-      this.report({ kind: 'item', slot, tag, value }, transferListOf(value));
-      this.wakePool();
+      this.reports.report({ kind: 'item', slot, tag, value }, transferListOf(value));
       task.itemsGranted -= 1;
       while (task.itemsGranted <= 0 && !task.cancelled) await task.granted();
       if (task.cancelled) return;
     }
   };
-
-  // --- reports ---
-
-  private returned(task: ThreadTask, value: unknown): void {
-    const kind = inlineKind(value);
-    if (kind === RESULT_PORTED) {
-      try {
-        this.report({ kind: 'returned', slot: task.slot, value }, transferListOf(value));
-      } catch (error) {
-        return this.threw(task, findNotCloneable(value, 'the result', error), 'not-cloneable');
-      }
-    }
-    this.end(task, kind, kind === RESULT_NUMBER ? (value as number) : 0);
-  }
-
-  private threw(task: ThreadTask, error: unknown, known: KnownError): void {
-    const own = known === 'code' && error instanceof NotCloneableError ? 'not-cloneable' : known;
-    const kept = own !== 'code' || !(error instanceof TaskUnknownError) ? own : 'unknown-task';
-    this.report({ kind: 'threw', slot: task.slot, error: errorRecord(error), known: kept });
-    this.end(task, RESULT_PORTED, 0);
-  }
-
-  private end({ slot }: ThreadTask, kind: number, number: number): void {
-    this.running = undefined;
-    this.words.publish(this.published, slot, kind, number);
-    this.published = (this.published + 1) | 0;
-    this.wakePool();
-  }
-
-  private report(message: FromThread, transfer?: Parameters<MessagePort['postMessage']>[1]): void {
-    this.port.postMessage(message, transfer);
-    this.ported = (this.ported + 1) | 0;
-    Atomics.store(this.shared, PORTED, this.ported);
-  }
-
-  /** One message wakes the pool, however many reports it finds then. */
-  private wakePool(): void {
-    if (Atomics.load(this.poolAwake, 0) === 0 && Atomics.exchange(this.poolAwake, 0, 1) === 0) {
-      parentPort?.postMessage('news');
-    }
-  }
-}
-
-function inlineKind(value: unknown): number {
-  if (value === undefined) return RESULT_UNDEFINED;
-  if (typeof value === 'number') return RESULT_NUMBER;
-  if (value === null) return RESULT_NULL;
-  if (typeof value === 'boolean') return value ? RESULT_TRUE : RESULT_FALSE;
-  return RESULT_PORTED;
 }

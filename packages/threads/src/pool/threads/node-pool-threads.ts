@@ -110,6 +110,10 @@ class NodePoolThreads implements ExecutorThreads {
     }
   }
 
+  subtaskProgressed(worker: PoolWorker, id: number, value: unknown): void {
+    this.links.get(worker)?.post({ kind: 'subtask-progress', id, value });
+  }
+
   /** A thread has rung: look at once, then a few turns more. */
   private onNews(): void {
     this.spin.woken(clock.now());

@@ -258,10 +258,13 @@ export class ThreadLink {
       case 'item':
         return this.reports.streamed(task, message.value);
       case 'subtask': {
-        const { id, module, export: name, args, priority, withinMs } = message;
+        const { id, module, export: name, args, priority, withinMs, hasSignal, wantsProgress } = message;
         const target = { module, export: name };
-        return this.reports.subtask(this.worker, task, { id, target, args, options: { priority, withinMs } });
+        const request = { id, target, args, options: { priority, withinMs }, hasSignal, wantsProgress };
+        return this.reports.subtask(this.worker, task, request);
       }
+      case 'cancel-subtask':
+        return this.reports.cancelSubtask(this.worker, message.id, errorOf(message.reason));
       default:
         message satisfies never;
     }

@@ -1,9 +1,12 @@
 import type { JobState } from '../api.js';
+import { Command, quoted } from '../parts/command.js';
 import { bytes } from '../parts/format.js';
 import { JsonTree } from '../parts/json-tree.js';
 import { useLook } from '../parts/use-look.js';
 
 const OUTPUT_CHARS_MAX = 200_000;
+/** A longer line is of no use in a terminal. */
+const COMMAND_CHARS_MAX = 400;
 /** The job has ended meanwhile, and its input is not kept. */
 const GONE = 410;
 
@@ -16,12 +19,20 @@ interface InputAnswer {
 }
 
 /** The input of a job, while its leader keeps it. */
-export function Input({ id, state }: { readonly id: string; readonly state: JobState }) {
+export function Input({
+  id,
+  exec,
+  state,
+}: {
+  readonly id: string;
+  readonly exec: string;
+  readonly state: JobState;
+}) {
   if (state === 'done' || state === 'cancelled') return null;
-  return <KeptInput id={id} />;
+  return <KeptInput id={id} exec={exec} />;
 }
 
-function KeptInput({ id }: { readonly id: string }) {
+function KeptInput({ id, exec }: { readonly id: string; readonly exec: string }) {
   const { value: input, problem, status } = useLook<InputAnswer>(`/api/jobs/${id}/input`);
   if (problem !== '') return status === GONE ? null : <p class="error">{problem}</p>;
   if (input === undefined) return null;
@@ -33,6 +44,7 @@ function KeptInput({ id }: { readonly id: string }) {
       <div class="card">
         {input.text === undefined ? <JsonTree value={input.value} /> : <pre>{input.text}</pre>}
         {input.isCut ? <p class="empty">The rest is in the file.</p> : null}
+        {input.text === undefined ? <Again exec={exec} value={input.value} /> : null}
       </div>
     </>
   );
@@ -57,6 +69,16 @@ export function Output({ id }: { readonly id: string }) {
         )}
       </div>
     </>
+  );
+}
+
+/** The same job once more, from a terminal. */
+function Again({ exec, value }: { readonly exec: string; readonly value: unknown }) {
+  const text = JSON.stringify(value) ?? 'null';
+  return text.length > COMMAND_CHARS_MAX ? null : (
+    <p>
+      <Command text={`npx troupe submit ${quoted(exec)} ${quoted(text)}`} />
+    </p>
   );
 }
 

@@ -1,12 +1,14 @@
-import type { JobRow } from '../api.js';
+import type { JobRow, JobState } from '../api.js';
+import { Command } from '../parts/command.js';
 import { bytes, time } from '../parts/format.js';
 import { useLook } from '../parts/use-look.js';
 import { useStream } from '../parts/use-stream.js';
+import { Attempts } from './attempts.js';
 import { Explanation } from './explanation.js';
 import { Input, Output } from './job-content.js';
 import { Chunks, FeedBox, Progress } from './job-run.js';
 
-/** One job: its times, its last error, its output, and its chunks while it runs. */
+/** One job: its times, its attempts, its output, and its chunks while it runs. */
 export function JobView({ id }: { readonly id: string }) {
   const { value: job, problem, change } = useLook<JobRow>(`/api/jobs/${id}`, 1_000);
   const isOpen = job === undefined ? undefined : job.state === 'queued' || job.state === 'running';
@@ -34,7 +36,6 @@ export function JobView({ id }: { readonly id: string }) {
         >
           Queue again
         </button>
-        <code>npx troupe show {id}</code>
       </div>
       <div class="card">
         <dl>
@@ -45,32 +46,61 @@ export function JobView({ id }: { readonly id: string }) {
             {time(job.submittedAt)} by {job.client}
             {isOpen || job.state === 'dead' ? `, ${bytes(job.payloadBytes)}` : ''}
           </dd>
-          <dt>Due</dt>
-          <dd>{time(job.dueAt)}</dd>
+          {job.dueAt === 0 ? null : (
+            <>
+              <dt>Due</dt>
+              <dd>{time(job.dueAt)}</dd>
+            </>
+          )}
+          {job.key === undefined ? null : (
+            <>
+              <dt>Key</dt>
+              <dd>{job.key}</dd>
+            </>
+          )}
+          {job.tags === undefined ? null : (
+            <>
+              <dt>Tags</dt>
+              <dd>
+                {job.tags.map((tag) => (
+                  <a key={tag} class="tag" href={`#/jobs?tag=${encodeURIComponent(tag)}`}>
+                    {tag}
+                  </a>
+                ))}
+              </dd>
+            </>
+          )}
           <dt>Attempt</dt>
           <dd>
             {job.attempt}, {job.failures} failed, {job.crashes} lost with a worker
           </dd>
-          <dt>Worker</dt>
-          <dd>{job.worker || '–'}</dd>
           <dt>Ended</dt>
           <dd>
             {time(job.endedAt)} {job.reason}
           </dd>
         </dl>
       </div>
-      {job.failure === undefined ? null : (
-        <>
-          <h2>Last error</h2>
-          <pre>{job.failure.stack ?? `${job.failure.name}: ${job.failure.message}`}</pre>
-        </>
-      )}
+      <Attempts job={job} />
       {job.state === 'queued' ? <Explanation id={id} /> : null}
       <Progress progress={job.progress} />
       {isOpen && (stream.isStreaming || job.feed !== undefined) ? <FeedBox id={id} feed={job.feed} /> : null}
       <Chunks {...stream} />
       {job.state === 'done' ? <Output id={id} /> : null}
-      <Input id={id} state={job.state} />
+      <Input id={id} exec={job.exec} state={job.state} />
+      <h2>In a terminal</h2>
+      <div class="commands">
+        {commandsOf(id, job.state).map((text) => (
+          <Command key={text} text={text} />
+        ))}
+      </div>
     </>
   );
+}
+
+function commandsOf(id: string, state: JobState): readonly string[] {
+  const show = `npx troupe show ${id}`;
+  if (state === 'dead') return [show, `npx troupe dlq redrive ${id}`, `npx troupe dlq purge ${id}`];
+  if (state === 'queued') return [show, `npx troupe explain ${id}`, `npx troupe cancel ${id}`];
+  if (state === 'running') return [show, `npx troupe await ${id}`, `npx troupe cancel ${id}`];
+  return [show];
 }
