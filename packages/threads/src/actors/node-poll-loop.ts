@@ -32,16 +32,14 @@ export interface RecordSource {
  */
 export class PollLoop {
   private readonly source: RecordSource;
-  private readonly spin: AdaptiveSpin;
+  private readonly spin = new AdaptiveSpin();
   private isRunning = false;
   private isStopped = false;
   private turnAt = 0;
   private hops = 0;
 
-  /** `isCrowded`: there are more threads than processors. */
-  constructor(source: RecordSource, isCrowded: boolean) {
+  constructor(source: RecordSource) {
     this.source = source;
-    this.spin = new AdaptiveSpin({ isCrowded });
   }
 
   wake(): void {

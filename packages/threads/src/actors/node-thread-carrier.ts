@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { MessagePort } from 'node:worker_threads';
 import {
   type ActorAddress,
@@ -63,7 +62,7 @@ export class ThreadCarrier implements Threads, RecordSource {
   private readonly loader = new DefinitionLoader();
   private readonly peers: (Peer | undefined)[] = [];
   private readonly onClose: () => Promise<void> | undefined;
-  private readonly loop: PollLoop;
+  private readonly loop: PollLoop = new PollLoop(this);
   private isFlushDue = false;
   private isClosed = false;
   private nextPlace = 0;
@@ -79,7 +78,6 @@ export class ThreadCarrier implements Threads, RecordSource {
     this.writer = new ValueWriter(receiver);
     this.reader = new ValueReader(receiver);
     this.onClose = onClose;
-    this.loop = new PollLoop(this, spec.names.length > availableParallelism());
     for (const ends of spec.peers) this.connect(ends);
     this.wakeUp();
   }

@@ -3,8 +3,6 @@
  * that others kept from running meanwhile sleeps at once.
  */
 const SPIN_MS_MAX = 0.1;
-/** The same where there are more threads than processors: another thread may have work meanwhile. */
-const CROWDED_MS_MAX = 0.02;
 /** A shorter look than this finds nothing: the thread sleeps at once. */
 const SPIN_MS_MIN = 0.004;
 const LONGER = 1.25;
@@ -17,19 +15,13 @@ const LOOK_LONG_EVERY = 64;
  * where it does not: two threads on one processor only keep each other from running.
  */
 export class AdaptiveSpin {
-  private readonly most: number;
-  private ms: number;
+  private ms = SPIN_MS_MAX;
   private since = 0;
   /** The first news after a sleep were not found by looking for long. */
   private isWoken = true;
   /** The long look that comes every so many sleeps. */
   private isTrial = false;
   private sleeps = 0;
-
-  constructor({ isCrowded = false }: { readonly isCrowded?: boolean | undefined } = {}) {
-    this.most = isCrowded ? CROWDED_MS_MAX : SPIN_MS_MAX;
-    this.ms = this.most;
-  }
 
   /** The thread has something to wait for. */
   begin(now: number): void {
@@ -42,7 +34,7 @@ export class AdaptiveSpin {
   }
 
   found(now: number): void {
-    if (!this.isWoken) this.ms = Math.min(this.most, Math.max(SPIN_MS_MIN, this.ms * LONGER));
+    if (!this.isWoken) this.ms = Math.min(SPIN_MS_MAX, Math.max(SPIN_MS_MIN, this.ms * LONGER));
     this.isTrial = this.isTrial && this.isWoken;
     this.isWoken = false;
     this.since = now;
@@ -63,6 +55,6 @@ export class AdaptiveSpin {
     if (this.isTrial || this.ms < SPIN_MS_MIN / SHORTER) this.ms = 0;
     else this.ms *= SHORTER;
     this.isTrial = this.sleeps % LOOK_LONG_EVERY === 0;
-    if (this.isTrial) this.ms = this.most;
+    if (this.isTrial) this.ms = SPIN_MS_MAX;
   }
 }

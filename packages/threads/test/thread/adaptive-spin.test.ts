@@ -26,14 +26,6 @@ spins('looks that find nothing become shorter, down to none', () => {
   assert.is(lookOf(spin), 0);
 });
 
-spins('threads that are more than the processors look for a shorter time at most', () => {
-  const [alone, crowded] = [new AdaptiveSpin(), new AdaptiveSpin({ isCrowded: true })];
-  assert.ok(lookOf(crowded) < lookOf(alone) / 2);
-  for (const spin of [alone, crowded]) for (let i = 0; i < 40; i += 1) spin.found(0);
-  assert.ok(lookOf(crowded) < lookOf(alone) / 2);
-  assert.ok(lookOf(crowded) > 0);
-});
-
 spins('one long look is tried every 64 sleeps, and given up at once where it finds nothing', () => {
   const spin = new AdaptiveSpin();
   const first = lookOf(spin);
