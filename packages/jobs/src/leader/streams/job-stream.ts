@@ -165,7 +165,12 @@ export class JobStream {
   }
 
   isAhead(offset: number): boolean {
-    return this.isKnown && offset > Math.max(this.next, this.produced);
+    return this.isKnown && offset > this.count;
+  }
+
+  /** Chunks of the attempt; those that its worker has named and not sent again are among them. */
+  get count(): number {
+    return Math.max(this.next, this.produced);
   }
 
   /** The chunks in memory are gone, not their numbers: readers behind them get a gap. */

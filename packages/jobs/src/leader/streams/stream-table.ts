@@ -185,7 +185,7 @@ export class StreamTable {
   /** Chunks of the running attempt; undefined: the job does not stream, or none is known. */
   countOf({ no, policy }: LeaderJob): number | undefined {
     const stream = policy.streaming === undefined ? undefined : this.streams.get(no);
-    return stream?.isKnown === true ? stream.next : undefined;
+    return stream?.isKnown === true ? stream.count : undefined;
   }
 
   /** Attempts whose chunks no reader takes, of jobs that are to fail then. */

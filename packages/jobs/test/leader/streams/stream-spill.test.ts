@@ -119,6 +119,24 @@ spill('after a restart the end of an attempt names its number of chunks', () => 
   assert.is(stream.read({ attempt: 1, offset: 71 }).summary, 'refused');
 });
 
+spill(
+  'a reader of before two restarts goes on where the worker was lost before it sent its chunks again',
+  () => {
+    const stream = new StreamHarness({ stream: { whenUnread: 'wait' } });
+    stream.yield(0, 6);
+    stream.restart({ produced: 12, acknowledged: 4 });
+    stream.worker.disconnect();
+    stream.leader.advance(3_000);
+    stream.leader = stream.leader.restarted();
+    stream.client = stream.leader.client('ann', 't3');
+    assert.is(
+      stream.read({ attempt: 1, offset: 6 }).summary,
+      '',
+      'it waits for the next attempt, and is not refused',
+    );
+  },
+);
+
 spill('durable: a chunk is acknowledged when it is in a file, and survives a restart', () => {
   const stream = new StreamHarness({ stream: { durable: true } });
   stream.leader.heldWrites = [];
