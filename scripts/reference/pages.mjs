@@ -300,7 +300,7 @@ export const pages = [
       {
         kind: 'functions',
         title: 'Functions',
-        names: ['defineJob', 'connectClient', 'jobId', 'retryDelayMs'],
+        names: ['defineJob', 'connectClient', 'connectGroups', 'jobId', 'retryDelayMs'],
       },
       {
         kind: 'options',
@@ -323,6 +323,13 @@ export const pages = [
         intro: 'Of `connectClient(options)`.',
         rules: [dialOptions],
       },
+      {
+        kind: 'options',
+        type: 'ConnectGroupsOptions',
+        intro: 'Of `connectGroups(options)`, for groups that have leaders of their own.',
+        rules: [dialOptions],
+      },
+      { kind: 'members', type: 'GroupClient', title: 'client of groups' },
       {
         kind: 'members',
         type: 'Client',
@@ -404,11 +411,17 @@ export const pages = [
     guides: ['jobs', 'threads'],
     sources: ['packages/jobs/src/worker', 'packages/jobs/src/remote/start-worker.ts'],
     parts: [
-      { kind: 'functions', title: 'Functions', names: ['startWorker', 'handle'] },
+      { kind: 'functions', title: 'Functions', names: ['startWorker', 'startGroupWorker', 'handle'] },
       {
         kind: 'options',
         type: 'StartWorkerOptions',
         intro: 'Of `startWorker(options)`.',
+        rules: [workerOptions, dialOptions],
+      },
+      {
+        kind: 'options',
+        type: 'StartGroupWorkerOptions',
+        intro: 'Of `startGroupWorker(options)`, for groups that have leaders of their own.',
         rules: [workerOptions, dialOptions],
       },
       {

@@ -51,6 +51,7 @@ export async function runDashboardDemo(tasks: readonly Task[], handlers: string)
   const killing = setInterval(() => {
     kills += 1;
     changing = changing.then(async () => {
+      if (isOver) return;
       if (kills % 2 === 1) {
         console.log(`kill -9 of worker ${first.pid}`);
         await first.end('SIGKILL');

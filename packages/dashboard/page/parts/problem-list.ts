@@ -92,8 +92,8 @@ function workers({ workers: all }: Overview): LeaderProblem[] {
       link: 'Workers',
     })),
     ...gone.map(({ worker, running }) => ({
-      text: `Worker ${worker} is gone with ${count(running)} jobs.`,
-      remedy: 'They are given to others when its grace period is over; start it again to keep them.',
+      text: `Worker ${worker} is gone, with ${count(running)} running.`,
+      remedy: 'Its jobs are given to others when its grace period is over; start it again to keep them.',
       page: 'workers',
       link: 'Workers',
     })),

@@ -1,3 +1,4 @@
+import { nodeHost } from '@troupe/core';
 import type { JobDefinition, JobInput } from '../job/define-job.js';
 import type { JobPolicy } from '../job/job-policy.js';
 import { type Payload, payloadText } from '../job/payload.js';
@@ -31,7 +32,9 @@ export async function detachedSubmit<D extends JobDefinition>(
   const define = (definition: { readonly policy: JobPolicy }): void => {
     policy = definition.policy;
   };
-  const preparer = new SubmitPreparer({ payloadBytesMax: Number.POSITIVE_INFINITY }, define, Date.now);
+  const preparer = new SubmitPreparer({ payloadBytesMax: Number.POSITIVE_INFINITY }, define, () =>
+    nodeHost.wallNow(),
+  );
   const draft = emptyItem();
   await preparer.encode(draft, job, input, options);
   if (policy === undefined) throw new JobDefinitionError('submit', 'its definition has no policy');

@@ -133,6 +133,7 @@ export class GroupClient implements AsyncDisposable {
     return this.each((client) => client.overview(options));
   }
 
+  /** Disconnects from all leaders. */
   close(): void {
     for (const client of this.routes.all) client.close();
   }

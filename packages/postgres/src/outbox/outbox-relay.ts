@@ -36,7 +36,7 @@ interface OutboxRow {
   readonly options: RowOptions;
 }
 
-/** Of a row by `submitIn`, those of a detached submit; another one may have the fields of a submit that it needs. */
+/** Of a row by `submitIn`, those of a detached submit; another one has the fields that it needs. */
 type RowOptions = Partial<Omit<DetachedSubmit, 'key' | 'payload'>> &
   Pick<SubmitOptions, 'priority' | 'startWithinMs' | 'requires'>;
 

@@ -89,8 +89,8 @@ const STEPS: readonly string[] = [
   alter table lease rename column epoch to id;
   alter table head add column lease bigint not null default 0;
   `,
-  // The lock lasts until the commit, so the numbers of one order key are in the order of their commits. Functions
-  // keep the schema: their callers have other paths, and may insert without a right to the sequence.
+  // The lock lasts until the commit, so the numbers of one order key are in the order of their commits.
+  // Functions keep the schema: their callers have other paths, and need no right to the sequence.
   `
   create function outbox_number() returns trigger language plpgsql security definer set search_path from current as $$
   begin

@@ -5,8 +5,8 @@ import { arrayLiteral, type DatabaseOptions } from '../log/log-database.js';
 import { SpillTableActor } from './spill-table-actor.js';
 
 /**
- * Chunks of streams in the database of the log: the leader that takes over has them. A file is the rows of one
- * number, a write one row.
+ * Chunks of streams in the database of the log: the leader that takes over has them. A file is the rows of
+ * one number, a write one row.
  */
 export class SpillTable {
   private readonly database: DatabaseOptions;
