@@ -1,8 +1,8 @@
 // Bar charts of docs/benchmarks.md from a recorded run, after `npm run build`:
 //   node docs/images/draw-bars.mjs bench/results/<run>.json out.svg <benchmark>...
 import { readFileSync, writeFileSync } from 'node:fs';
-import { chart, escapeHtml } from '../../bench/dist/report/chart.js';
-import { headlineUnit } from '../../bench/dist/report/figure.js';
+import { barChart, escapeHtml } from '../../bench/dist/report/bar-chart.js';
+import { headlineUnit } from '../../bench/dist/report/number-format.js';
 
 const [input, output, ...benchmarks] = process.argv.slice(2);
 if (input === undefined || output === undefined || benchmarks.length === 0) {
@@ -21,7 +21,7 @@ let bottom = margin;
 for (const benchmark of benchmarks) {
   const rows = report.rows.filter((row) => row.benchmark === benchmark);
   if (rows.length === 0) throw new Error(`${input} has no row ${benchmark}`);
-  const { svg, log } = chart(rows);
+  const { svg, log } = barChart(rows);
   const better = rows[0].headline === 'opsPerSecond' ? 'more is better' : 'less is better';
   const title = `${benchmark}: ${headlineUnit(rows[0])}, ${better}${log ? ', logarithmic' : ''}`;
   panels.push(`<text class="title" x="${margin}" y="${bottom + 10}">${escapeHtml(title)}</text>`);

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +29,7 @@ const Endless = defineJob('sample.endless', { input: anything, output: anything 
 const Chat = defineJob('sample.chat', { input: anything, output: anything, chunk: anything, feed: anything });
 const Slow = defineJob('sample.slow', { input: anything, output: anything });
 const Add = defineJob('math.add', { input: anything, output: anything });
+const InSteps = defineJob('sample.steps', { input: anything, output: anything, chunk: anything });
 const Count = defineJob('sample.count', { input: anything, output: anything, chunk: anything });
 
 /** A leader and a worker in this process, and the gateway on a port of its own. */
@@ -37,13 +39,21 @@ export class GatewayRig implements AsyncDisposable {
   private readonly app: EmbeddedJobs;
   private readonly server: DashboardServer;
   private readonly folder: string;
+  private readonly steps: Steps;
 
-  private constructor(app: EmbeddedJobs, client: Client, server: DashboardServer, folder: string) {
+  private constructor(
+    app: EmbeddedJobs,
+    client: Client,
+    server: DashboardServer,
+    folder: string,
+    steps: Steps,
+  ) {
     this.app = app;
     this.client = client;
     this.server = server;
     this.url = server.url;
     this.folder = folder;
+    this.steps = steps;
   }
 
   static async start(
@@ -51,6 +61,7 @@ export class GatewayRig implements AsyncDisposable {
   ): Promise<GatewayRig> {
     const folder = await mkdtemp(join(tmpdir(), 'troupe-gateway-'));
     const app = await embedded({ dir: folder });
+    const steps = new Steps();
     app.worker({
       handlers: [
         handle(Shout, (input) => input.toUpperCase()),
@@ -68,6 +79,12 @@ export class GatewayRig implements AsyncDisposable {
           log('read page 12');
           return aborted(signal);
         }),
+        handle(InSteps, async function* (input, { signal }) {
+          for (let number = 1; number <= Number(input); number += 1) {
+            await steps.reached(number, signal);
+            yield `part ${number}`;
+          }
+        }),
         handle(Count, async function* (input) {
           for (let number = 1; number <= Number(input); number += 1) yield number;
         }),
@@ -75,7 +92,7 @@ export class GatewayRig implements AsyncDisposable {
     });
     const client = app.client({ name: 'gateway' });
     const server = await serveDashboard({ jobs: [Shout], ...options, client, port: 0 });
-    return new GatewayRig(app, client, server, folder);
+    return new GatewayRig(app, client, server, folder, steps);
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Response> {
@@ -84,6 +101,11 @@ export class GatewayRig implements AsyncDisposable {
 
   post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
     return fetch(`${this.url}${path}`, { method: 'POST', body: JSON.stringify(body), headers });
+  }
+
+  /** Lets `sample.steps` yield one more chunk. */
+  step(): void {
+    this.steps.next();
   }
 
   /** The id of a new job. */
@@ -96,6 +118,20 @@ export class GatewayRig implements AsyncDisposable {
     await this.server.close();
     await this.app.close({ withinMs: 100 });
     await rm(this.folder, { recursive: true });
+  }
+}
+
+/** A number that a test counts up and a handler waits for. */
+class Steps extends EventEmitter {
+  private count = 0;
+
+  next(): void {
+    this.count += 1;
+    this.emit('step');
+  }
+
+  async reached(count: number, signal: AbortSignal): Promise<void> {
+    while (this.count < count) await once(this, 'step', { signal });
   }
 }
 

@@ -77,6 +77,27 @@ pages('chunks of a job are shown as they come, and hostile text is text', async 
   }
 });
 
+pages('a stream is watched while its job runs, to its end', async () => {
+  await using rig = await GatewayRig.start();
+  const id = await rig.submit('sample.steps', 3, '?streaming=response');
+  const browser = await openBrowser();
+  try {
+    const { page, problems } = await openPage(browser, `${rig.url}/#/jobs/${id}`);
+    const stream = page.getByRole('log', { name: 'Stream' });
+    for (const part of ['part 1', 'part 2', 'part 3']) {
+      await page.locator('h1').getByText('running').waitFor();
+      assert.is(await stream.getByText(part).count(), 0);
+      rig.step();
+      await stream.getByText(part).waitFor();
+    }
+    await page.locator('h1').getByText('done').waitFor();
+    assert.match((await stream.textContent()) ?? '', /part 1.*part 2.*part 3/s);
+    assert.equal(problems, []);
+  } finally {
+    await browser.close();
+  }
+});
+
 pages('input, progress and log of a job are shown; a job is fed; actors have their tree', async () => {
   await using rig = await GatewayRig.start();
   const slow = await rig.submit('sample.slow', { user: { name: 'ann' }, pages: [1, 2, 3] });

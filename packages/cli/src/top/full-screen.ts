@@ -18,6 +18,7 @@ export class FullScreen {
   private readonly output: WriteStream;
   private readonly onKey: (key: string) => void;
   private readonly onResize: () => void;
+  private isClosed = false;
   private readonly isColoured = (process.env['NO_COLOR'] ?? '') === '';
 
   constructor(input: ReadStream, output: WriteStream, onKey: (key: string) => void, onResize: () => void) {
@@ -30,6 +31,8 @@ export class FullScreen {
     input.on('keypress', this.keyPressed).resume();
     output.on('resize', this.onResize);
     output.write('\u001b[?1049h\u001b[?25l');
+    // However the process ends, the shell gets its terminal back.
+    process.once('exit', this.close);
   }
 
   get size(): ScreenSize {
@@ -45,13 +48,16 @@ export class FullScreen {
     this.output.write(`\u001b[H${rows.join('\r\n')}\u001b[J`);
   }
 
-  close(): void {
+  readonly close = (): void => {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    process.off('exit', this.close);
     this.input.off('keypress', this.keyPressed);
     this.output.off('resize', this.onResize);
     this.input.setRawMode(false);
     this.input.pause();
     this.output.write('\u001b[?25h\u001b[?1049l');
-  }
+  };
 
   private readonly keyPressed = (_text: string | undefined, { name, sequence, ctrl }: Key): void => {
     if (ctrl === true) return name === 'c' ? this.onKey('ctrl-c') : undefined;

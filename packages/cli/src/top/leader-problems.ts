@@ -1,19 +1,23 @@
-import type { LeaderOverview, WorkerView } from '@troupe/jobs';
+import type { ExecDepth, LeaderOverview, WorkerView } from '@troupe/jobs';
+import { timeText } from '../output/explanation-text.js';
 import type { Look } from './look-history.js';
 
 const LAG_MS_MAX = 200;
+/** An exec whose jobs wait longer while none of them runs is stuck, not busy. */
+const STUCK_MS = 30_000;
 /** From this part of a table on it is worth a look. */
 const FULL_FROM = 0.9;
 
 /** The red list: what is wrong with a leader, each with what to do. */
 export function leaderProblems({ overview, deadPerS }: Look): string[] {
-  const { counts, workers, refusing, nearQuotas, log, tables } = overview;
+  const { counts, workers, execs = [], refusing, nearQuotas, log, tables } = overview;
   const alive = workers.filter(({ liveness }) => liveness === 'alive');
   return [
     ...refusing.map(({ code, problem }) => `submits are refused: ${problem} (${code})`),
     ...(counts.queued > 0 && alive.length === 0
       ? [`${counts.queued} jobs wait and no worker is alive; start one: troupe worker <module>`]
       : []),
+    ...(alive.length === 0 ? [] : execs.flatMap(stuckExec)),
     ...workers.flatMap(workerProblems),
     ...(deadPerS > 0 ? [`dead letters are rising, ${deadPerS.toFixed(1)} a second; see d`] : []),
     ...nearQuotas.map(
@@ -25,6 +29,11 @@ export function leaderProblems({ overview, deadPerS }: Look): string[] {
       ? [`${log.failedSnapshots} snapshots failed; see the log of the leader and its disk`]
       : []),
   ];
+}
+
+function stuckExec({ exec, queued, running, oldestMs }: ExecDepth): string[] {
+  if (queued === 0 || running > 0 || oldestMs < STUCK_MS) return [];
+  return [`${exec}: jobs wait for ${timeText(oldestMs)} and none runs; e and enter show why`];
 }
 
 function workerProblems({ worker, liveness, blockedMs, overrun, lagMs }: WorkerView): string[] {

@@ -1,5 +1,6 @@
 import type { Client, JobView } from '@troupe/jobs';
 import { untypedJob } from '../input/untyped-job.js';
+import { explanationLines } from '../output/explanation-text.js';
 import { jobLines, shownJob } from '../output/job-text.js';
 import { LookHistory } from './look-history.js';
 import type { TopFigures } from './top-screen.js';
@@ -16,6 +17,8 @@ export class TopLooks {
   private readonly onChange: () => void;
   private readonly history = new LookHistory();
   private jobs: TopFigures['jobs'] = [];
+  private hasMoreJobs = false;
+  private wanted: TopState | undefined = undefined;
   private lines: readonly string[] = [];
   private awaySince: number | undefined = undefined;
   private isLooking = false;
@@ -28,14 +31,16 @@ export class TopLooks {
   }
 
   get figures(): TopFigures {
-    const { leader, history, jobs, lines, awaySince } = this;
+    const { leader, history, jobs, hasMoreJobs, lines, awaySince } = this;
     const awayMs = awaySince === undefined ? undefined : performance.now() - awaySince;
-    return { leader, looks: history.all, awayMs, jobs, jobLines: lines };
+    return { leader, looks: history.all, awayMs, jobs, hasMoreJobs, jobLines: lines };
   }
 
   rowsOf({ view }: TopState): ListedRows {
     if (view === 'jobs') return { count: this.jobs.length, jobs: this.jobs.map((one) => one.view.job) };
-    return { count: this.history.latest?.overview.workers.length ?? 0, jobs: [] };
+    const { workers = [], execs = [] } = this.history.latest?.overview ?? {};
+    const names = view === 'execs' ? execs.map(({ exec }) => exec) : workers.map(({ worker }) => worker);
+    return { count: names.length, jobs: [], names };
   }
 
   /** Another view has other jobs: those of the last one are not shown in it. */
@@ -73,23 +78,35 @@ export class TopLooks {
     if (!this.isClosed) this.onChange();
   }
 
-  private async lookAtJobs({ view, jobState, job }: TopState): Promise<void> {
+  /** An answer for a list that the screen has left meanwhile is dropped. */
+  private async lookAtJobs(state: TopState): Promise<void> {
+    const { view, job } = state;
+    this.wanted = state;
     if (view === 'jobs') {
-      const views = await this.listed(jobState);
-      this.jobs = views.map((one) => ({ id: this.client.idOf(one.job), view: one }));
+      const views = await this.listed(state).catch(() => []);
+      if (this.wanted.jobState !== state.jobState || this.wanted.of !== state.of) return;
+      this.hasMoreJobs = views.length > JOBS_SHOWN;
+      this.jobs = views.slice(0, JOBS_SHOWN).map((one) => ({ id: this.client.idOf(one.job), view: one }));
     }
     if (view === 'job' && job !== undefined) this.lines = await this.jobText(job);
   }
 
-  private async listed(state: JobView['state']): Promise<readonly JobView[]> {
-    return this.client.list(state, { max: JOBS_SHOWN, withinMs: LOOK_WITHIN_MS }).catch(() => []);
+  private async listed({ jobState, of: { exec, worker } }: TopState): Promise<readonly JobView[]> {
+    const options = { max: JOBS_SHOWN + 1, withinMs: LOOK_WITHIN_MS };
+    if (exec !== undefined) return (await this.client.search({ exec, state: jobState }, options)).jobs;
+    const views = await this.client.list(jobState, options);
+    return worker === undefined ? views : views.filter((one) => one.worker === worker);
   }
 
   private async jobText(job: number): Promise<readonly string[]> {
     const id = this.client.idOf(job);
     try {
-      const view = await this.client.open(ANY_JOB, id).inspect({ withinMs: LOOK_WITHIN_MS });
-      return jobLines(shownJob(id, view));
+      const limit = { withinMs: LOOK_WITHIN_MS };
+      const view = await this.client.open(ANY_JOB, id).inspect(limit);
+      const lines = jobLines(shownJob(id, view));
+      if (view.state !== 'queued') return lines;
+      const explanation = await this.client.explain(id, limit);
+      return [...lines, '', ...explanationLines(id, explanation, (one) => this.client.idOf(one))];
     } catch (error) {
       return [error instanceof Error ? error.message : String(error)];
     }

@@ -1,11 +1,11 @@
 import type { JobView, TableUse } from '@troupe/jobs';
 import { textTable } from '../output/text-table.js';
 import { workerTable } from '../output/worker-table.js';
-import { leaderProblems } from './leader-problems.js';
+import { listLines, wrapped } from './list-lines.js';
 import type { Look } from './look-history.js';
-import { line, piece, type ScreenLine, type Style } from './screen-line.js';
-import { sparkline } from './sparkline.js';
-import { JOB_STATES, type TopState } from './top-state.js';
+import { countText, execTable, NO_EXECS, NO_WORKERS, overviewLines } from './overview-lines.js';
+import { line, piece, type ScreenLine } from './screen-line.js';
+import { JOB_STATES, type TopState, type TopView } from './top-state.js';
 
 /** Everything that the screen shows. */
 export interface TopFigures {
@@ -16,6 +16,8 @@ export interface TopFigures {
   readonly awayMs: number | undefined;
   /** Of the view of jobs, with their ids. */
   readonly jobs: readonly { readonly id: string; readonly view: JobView }[];
+  /** There are more than these. */
+  readonly hasMoreJobs: boolean;
   /** Of the view of one job. */
   readonly jobLines: readonly string[];
 }
@@ -25,8 +27,6 @@ export interface ScreenSize {
   readonly rows: number;
 }
 
-const KEYS = 'o overview  w workers  j jobs  d dead  s storage  space freeze  ? keys  q quit';
-
 /** The whole screen, one entry per row, exactly as many as there are rows. */
 export function drawTop(figures: TopFigures, state: TopState, size: ScreenSize): ScreenLine[] {
   const head = headLines(figures, state);
@@ -34,9 +34,10 @@ export function drawTop(figures: TopFigures, state: TopState, size: ScreenSize):
   const body = figures.looks.length === 0 ? waiting(figures) : bodyOf(figures, state, size, room);
   const shown = body.slice(0, room);
   const empty = Array.from({ length: room - shown.length }, () => line());
-  return [...head, ...shown, ...empty, line(piece(KEYS, 'dim'))].slice(0, size.rows);
+  return [...head, ...shown, ...empty, keyLine(state, size.columns)].slice(0, size.rows);
 }
 
+/** A note stands before the address, so that a narrow terminal has it. */
 function headLines({ leader, looks, awayMs }: TopFigures, state: TopState): ScreenLine[] {
   const look = looks.at(-1);
   const lsn = look === undefined ? '' : `  record ${look.overview.lsn}`;
@@ -44,8 +45,32 @@ function headLines({ leader, looks, awayMs }: TopFigures, state: TopState): Scre
   const away =
     awayMs === undefined
       ? piece('')
-      : piece(`  the leader is away for ${Math.round(awayMs / 1_000)} s, connecting`, 'red');
-  return [line(piece('troupe top', 'bold'), `  ${leader}${lsn}`, frozen, away), line()];
+      : piece(`  the leader is away for ${Math.round(awayMs / 1_000)} s`, 'red');
+  return [line(piece('troupe top', 'bold'), frozen, away, `  ${leader}`, piece(lsn, 'dim')), line()];
+}
+
+const KEYS: readonly [string, TopView | undefined][] = [
+  ['o overview', 'overview'],
+  ['e execs', 'execs'],
+  ['w workers', 'workers'],
+  ['j jobs', 'jobs'],
+  ['d dead', undefined],
+  ['s storage', 'storage'],
+  ['space freeze', undefined],
+];
+const LAST_KEYS = '? keys  q quit';
+
+/** As many keys as fit; the help and the end are always there. */
+function keyLine({ view }: TopState, columns: number): ScreenLine {
+  let room = columns - LAST_KEYS.length;
+  const shown = KEYS.filter(([text]) => {
+    room -= text.length + 2;
+    return room >= 0;
+  });
+  return line(
+    ...shown.map(([text, of]) => piece(`${text}  `, of === view ? 'bold' : 'dim')),
+    piece(LAST_KEYS, 'dim'),
+  );
 }
 
 function waiting({ leader, awayMs }: TopFigures): ScreenLine[] {
@@ -53,92 +78,57 @@ function waiting({ leader, awayMs }: TopFigures): ScreenLine[] {
   return [line(`no leader at ${leader} yet; start one: troupe leader`)];
 }
 
-function bodyOf(figures: TopFigures, state: TopState, size: ScreenSize, room: number): ScreenLine[] {
+function bodyOf(figures: TopFigures, state: TopState, { columns }: ScreenSize, room: number): ScreenLine[] {
   const look = figures.looks.at(-1) as Look;
+  const { workers, execs = [] } = look.overview;
   switch (state.view) {
     case 'overview':
-      return overviewLines(figures.looks, look, size, room);
+      return overviewLines(figures.looks, look, columns, room);
+    case 'execs':
+      return [
+        ...listLines('execs', execTable(execs), state.row, room - 1, NO_EXECS),
+        line(piece('enter: their jobs', 'dim')),
+      ];
     case 'workers':
-      return listLines('workers', workerTable(look.overview.workers), state.row, room, NO_WORKERS);
+      return [
+        ...listLines('workers', workerTable(workers), state.row, room - 1, NO_WORKERS),
+        line(piece('enter: the jobs it runs', 'dim')),
+      ];
     case 'jobs':
-      return jobsLines(figures.jobs, state, room);
+      return jobsLines(figures, state, room);
     case 'job':
       return [
         line(piece('job', 'bold'), piece('  esc goes back', 'dim')),
         line(),
-        ...figures.jobLines.map((text) => line(text)),
+        ...figures.jobLines.flatMap((text) => wrapped(text, columns, text.startsWith('- ') ? 2 : NAME_WIDTH)),
       ];
     case 'storage':
-      return storageLines(look);
+      return storageLines(look, columns);
     case 'help':
-      return HELP.map((text) => line(text));
+      return HELP.flatMap((text) => wrapped(text, columns, 9));
     default:
       return state.view satisfies never;
   }
 }
 
-const NO_WORKERS = 'no worker is connected; start one: troupe worker <module>';
+/** Of a fact of a job. */
+const NAME_WIDTH = 11;
+
 const HELP = [
-  'o  overview: rates, depths, problems, workers',
-  'w  workers: state, slots, credit, processor, lag',
-  'j  jobs by state; tab goes to the next state, enter opens a job',
-  'd  dead letters',
-  's  storage: tables and log',
-  '↑ ↓  move in a list    enter  open    esc  back',
-  'space  lets the figures stand still and go on',
-  'q  quits',
+  'o        overview: rates, depths, problems',
+  'e        execs: depth and oldest job of each; enter: its jobs',
+  'w        workers: slots, credit, processor, lag; enter: the jobs it runs',
+  'j        jobs by state; tab: next state; enter: one job, and why it waits',
+  'd        dead letters',
+  's        storage: tables and log',
+  '↑ ↓      move in a list; page up, page down, home and end too',
+  'enter    open',
+  'esc      back',
+  'space    lets the figures stand still and go on',
+  'q        quits',
 ];
 
-function overviewLines(looks: readonly Look[], look: Look, size: ScreenSize, room: number): ScreenLine[] {
-  const { counts, delayed, workers } = look.overview;
-  const width = Math.max(10, size.columns - 40);
-  const row = (name: string, values: readonly number[], text: string, style: Style): ScreenLine =>
-    line(name.padEnd(12), piece(sparkline(values, width), style), ` ${text}`);
-  const of = (value: (one: Look) => number): number[] => looks.map(value);
-  const problems = leaderProblems(look);
-  const figures = [
-    row(
-      'accepted/s',
-      of((one) => one.acceptedPerS),
-      rateText(look.acceptedPerS),
-      'cyan',
-    ),
-    row(
-      'ended/s',
-      of((one) => one.endedPerS),
-      rateText(look.endedPerS),
-      'green',
-    ),
-    row(
-      'queued',
-      of((one) => one.overview.counts.queued),
-      delayedText(counts.queued, delayed),
-      'cyan',
-    ),
-    row(
-      'running',
-      of((one) => one.overview.counts.running),
-      countText(counts.running),
-      'green',
-    ),
-    row(
-      'dead',
-      of((one) => one.overview.counts.dead),
-      countText(counts.dead),
-      counts.dead > 0 ? 'red' : 'plain',
-    ),
-    line(),
-  ];
-  const problemLines = [
-    line(piece(problems.length === 0 ? 'no problems' : `problems (${problems.length})`, 'bold')),
-    ...problems.map((problem) => line(piece(`! ${problem}`, 'red'))),
-    line(),
-  ];
-  const above = [...figures, ...problemLines];
-  return [...above, ...listLines('workers', workerTable(workers), -1, room - above.length, NO_WORKERS)];
-}
-
-function jobsLines(jobs: TopFigures['jobs'], state: TopState, room: number): ScreenLine[] {
+function jobsLines({ jobs, hasMoreJobs }: TopFigures, state: TopState, room: number): ScreenLine[] {
   const states = JOB_STATES.map((one) => piece(` ${one} `, one === state.jobState ? 'selected' : 'dim'));
   const rows = jobs.map(({ id, view }) => [
     id,
@@ -146,45 +136,20 @@ function jobsLines(jobs: TopFigures['jobs'], state: TopState, room: number): Scr
     String(view.attempt),
     new Date(view.submittedAt).toISOString().slice(0, 19),
     view.worker,
-    view.reason || (view.failure?.message ?? ''),
+    view.failure?.message ?? view.reason,
   ]);
   const table = textTable(['ID', 'EXEC', 'ATTEMPT', 'SUBMITTED', 'WORKER', 'REASON'], rows);
-  const none = `no job is ${state.jobState}`;
+  const { exec, worker } = state.of;
+  const of = exec ?? worker;
+  const title = `${hasMoreJobs ? `the oldest ${jobs.length} jobs` : 'jobs'}${of === undefined ? '' : ` of ${of}`}`;
+  const none = `no job${of === undefined ? '' : ` of ${of}`} is ${state.jobState}`;
   return [
     line(...states, piece('  tab: next', 'dim')),
-    ...listLines('jobs', table, state.row, room - 1, none),
+    ...listLines(title, table, state.row, room - 1, none),
   ];
 }
 
-/** The rows around the selected one; `-1` selects none. */
-function listLines(
-  title: string,
-  [head = '', ...rows]: readonly string[],
-  selected: number,
-  room: number,
-  none: string,
-): ScreenLine[] {
-  if (rows.length === 0) return [line(piece(title, 'bold')), line(piece(none, 'dim'))];
-  const fits = Math.max(1, room - 2);
-  const at = Math.min(Math.max(selected, 0), rows.length - 1);
-  const first = Math.max(0, Math.min(at - Math.floor(fits / 2), rows.length - fits));
-  const shown = rows.slice(first, first + fits);
-  const more = rows.length > fits ? ` (${rows.length})` : '';
-  return [
-    line(piece(`${title}${more}`, 'bold')),
-    line(piece(head, 'dim')),
-    ...shown.map((text, i) =>
-      line(piece(text, first + i === at && selected >= 0 ? 'selected' : styleOf(text))),
-    ),
-  ];
-}
-
-function styleOf(row: string): Style {
-  if (/ blocked for /.test(row)) return 'red';
-  return / gone /.test(row) ? 'dim' : 'plain';
-}
-
-function storageLines({ overview }: Look): ScreenLine[] {
+function storageLines({ overview }: Look, columns: number): ScreenLine[] {
   const { tables, log, lsn } = overview;
   const rows = Object.entries(tables).map(([table, use]) => [
     table,
@@ -192,13 +157,14 @@ function storageLines({ overview }: Look): ScreenLine[] {
     countText(use.max),
     partText(use),
   ]);
+  const facts = [
+    `last durable record ${lsn}`,
+    `sealed segments ${(log.bytes / 1_048_576).toFixed(1)} MiB, read in ${log.replayMs} ms at the start`,
+    `snapshots that failed ${log.failedSnapshots}, bytes cut at the opening ${log.cutBytes}`,
+  ];
   return [
     line(piece('storage', 'bold')),
-    line(`last durable record ${lsn}`),
-    line(
-      `sealed segments ${(log.bytes / 1_048_576).toFixed(1)} MiB, read in ${log.replayMs} ms at the start`,
-    ),
-    line(`snapshots that failed ${log.failedSnapshots}, bytes cut at the opening ${log.cutBytes}`),
+    ...facts.flatMap((fact) => wrapped(fact, columns, 2)),
     line(),
     ...textTable(['TABLE', 'USED', 'LIMIT', ''], rows).map((text) => line(text)),
   ];
@@ -209,17 +175,4 @@ const PART_WIDTH = 20;
 function partText({ used, max }: TableUse): string {
   const filled = max === 0 ? 0 : Math.min(PART_WIDTH, Math.ceil((used / max) * PART_WIDTH));
   return `${'█'.repeat(filled)}${'░'.repeat(PART_WIDTH - filled)}`;
-}
-
-function rateText(perS: number): string {
-  return `${perS < 100 ? perS.toFixed(1) : countText(Math.round(perS))}/s`;
-}
-
-function delayedText(queued: number, delayed: number): string {
-  return delayed === 0 ? countText(queued) : `${countText(queued)} (${countText(delayed)} delayed)`;
-}
-
-/** `1,234,567` */
-function countText(count: number): string {
-  return count.toLocaleString('en-US');
 }

@@ -65,7 +65,7 @@ top('top shows rates, workers and problems, follows the size of its terminal, an
   await terminal.shows(/! 2 jobs wait and no worker is alive; start one: troupe worker <module>/);
   const worker = await ownWorker(s);
   const small = await terminal.shows(/\nw1\S* +alive +\d+\/\d+/);
-  assert.match(small, /accepted\/s .*\d\/s\n/);
+  assert.match(small, /accepted\/s +[\d.,]+\/s +[▁▂▃▄▅▆▇█]+\n/);
   assert.is(small.trimEnd().split('\n').length, 24);
   terminal.resize(120, 40);
   const large = await terminal.shows(/(\n[^\n]*){38,}q quit/);
@@ -77,8 +77,18 @@ top('top shows rates, workers and problems, follows the size of its terminal, an
   await terminal.shows(new RegExp(`${dead} +math\\.fail`));
   terminal.press('Enter');
   await terminal.shows(/failure +Error: it never works/);
+  terminal.press('e');
+  await terminal.shows(/^EXEC +QUEUED +RUNNING +OLDEST/m);
+  await terminal.shows(/^no\.worker +1 +0/m);
+  terminal.press('Enter');
+  const [, waiting] = /^(\S+) +no\.worker/m.exec(await terminal.shows(/^\S+ +no\.worker/m)) ?? [];
+  terminal.press('Enter');
+  await terminal.shows(new RegExp(`${waiting} waits:\n- no worker serves it`));
   terminal.press('w');
   await terminal.shows(/^workers/m);
+  terminal.resize(40, 15);
+  const tiny = await terminal.shows(/^w1\S* +alive[^\n]*\n(\n|[^\n]*\n)*.*q quit\n$/m);
+  assert.ok(tiny.split('\n').every((row) => row.length <= 40));
   terminal.press('s');
   await terminal.shows(/last durable record \d+/);
   await worker[Symbol.asyncDispose]();

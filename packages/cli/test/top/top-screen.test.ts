@@ -1,4 +1,4 @@
-import type { JobView, LeaderOverview, WorkerView } from '@troupe/jobs';
+import type { ExecDepth, JobView, LeaderOverview, WorkerView } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LookHistory } from '#src/top/look-history.js';
@@ -56,10 +56,22 @@ function overview(more: Partial<LeaderOverview> = {}): LeaderOverview {
   };
 }
 
+function depth(exec: string, more: Partial<ExecDepth> = {}): ExecDepth {
+  return { exec, queued: 3, running: 1, oldestMs: 0, queuedByPriority: {}, ...more };
+}
+
 function figures(more: Partial<LeaderOverview> = {}, others: Partial<TopFigures> = {}): TopFigures {
   const history = new LookHistory();
   history.add(overview(more), 0);
-  return { leader: 'here:1', looks: history.all, awayMs: undefined, jobs: [], jobLines: [], ...others };
+  return {
+    leader: 'here:1',
+    looks: history.all,
+    awayMs: undefined,
+    jobs: [],
+    hasMoreJobs: false,
+    jobLines: [],
+    ...others,
+  };
 }
 
 function text(shown: TopFigures, state: TopState, size: ScreenSize): string[] {
@@ -100,8 +112,9 @@ top('at every size each view has exactly as many rows as the terminal, none wide
     } as JobView,
   }));
   const workers = Array.from({ length: 40 }, (_, i) => worker(`worker-${i}`));
-  const shown = figures({ workers }, { jobs, jobLines: ['x'.repeat(300)], awayMs: 3_000 });
-  for (const view of ['overview', 'workers', 'jobs', 'job', 'storage', 'help'] as const)
+  const execs = Array.from({ length: 30 }, (_, i) => depth(`exec.${i}`));
+  const shown = figures({ workers, execs }, { jobs, jobLines: ['x'.repeat(300)], awayMs: 3_000 });
+  for (const view of ['overview', 'execs', 'workers', 'jobs', 'job', 'storage', 'help'] as const)
     for (const size of [
       SIZE,
       { columns: 40, rows: 10 },
@@ -112,6 +125,30 @@ top('at every size each view has exactly as many rows as the terminal, none wide
       assert.is(lines.length, size.rows, view);
       for (const line of lines) assert.ok([...line].length <= size.columns, `${view}: ${line}`);
     }
+});
+
+top('a screen with room has figures, problems, execs and workers; a small one keeps the last keys', () => {
+  const shown = figures({ execs: [depth('mail.send', { oldestMs: 65_000, running: 0 })] });
+  const large = text(shown, FIRST_STATE, SIZE).join('\n');
+  assert.match(large, /\naccepted\/s +0\.0\/s +▁\n/);
+  assert.match(large, /\nEXEC +QUEUED +RUNNING +OLDEST\nmail\.send +3 +0 +65 s\n/);
+  assert.match(large, /\nw1 +alive +1\/4/);
+  const small = text(shown, FIRST_STATE, { columns: 40, rows: 15 });
+  assert.match(small.join('\n'), '! mail.send: jobs wait for 65 s and none\n  runs; e and enter show why');
+  assert.match(small.join('\n'), /\nw1 +alive/);
+  assert.match(small.at(-1) ?? '', /^o overview {2}e execs {2}\? keys {2}q quit$/);
+});
+
+top('an exec is stuck when its jobs wait long, none runs, and there are workers', () => {
+  const problemsOf = (more: Partial<LeaderOverview>): string =>
+    text(figures(more), FIRST_STATE, SIZE)
+      .filter((one) => one.startsWith('!'))
+      .join('\n');
+  const stuck = depth('mail.send', { oldestMs: 65_000, running: 0 });
+  assert.match(problemsOf({ execs: [stuck] }), /^! mail\.send: jobs wait/);
+  assert.is(problemsOf({ execs: [{ ...stuck, running: 1 }] }), '');
+  assert.is(problemsOf({ execs: [{ ...stuck, oldestMs: 500 }] }), '');
+  assert.not.match(problemsOf({ execs: [stuck], workers: [] }), 'mail.send');
 });
 
 top('problems are listed with what to do', () => {
@@ -150,6 +187,7 @@ top('keys open views, move in lists, drill down and come back', () => {
   assert.equal([state.view, state.jobState], ['jobs', 'dead']);
   state = afterKey(afterKey(state, 'down', rows), 'down', rows);
   assert.is(afterKey(state, 'down', rows).row, 2);
+  assert.equal([afterKey(state, 'home', rows).row, afterKey(state, 'pagedown', rows).row], [0, 2]);
   state = afterKey(afterKey(state, 'up', rows), 'return', rows);
   assert.equal([state.view, state.job], ['job', 8]);
   state = afterKey(state, 'escape', NO_ROWS);
@@ -160,6 +198,32 @@ top('keys open views, move in lists, drill down and come back', () => {
   assert.is(afterKey(state, 'space', NO_ROWS).isFrozen, true);
   assert.is(afterKey(state, 'x', NO_ROWS), state);
   assert.is(afterKey(state, 'q', NO_ROWS).isOver, true);
+});
+
+top('an exec opens its waiting jobs and a worker those it runs; j has all jobs again', () => {
+  const names = { count: 2, jobs: [], names: ['mail.send', 'math.add'] };
+  const execs = afterKey(afterKey(FIRST_STATE, 'e', NO_ROWS), 'down', names);
+  const opened = afterKey(execs, 'return', names);
+  assert.equal([opened.view, opened.jobState, opened.of], ['jobs', 'queued', { exec: 'math.add' }]);
+  assert.match(text(figures(), opened, SIZE).join('\n'), 'no job of math.add is queued');
+  assert.equal(
+    [afterKey(opened, 'escape', NO_ROWS).view, afterKey(opened, 'escape', NO_ROWS).row],
+    ['execs', 1],
+  );
+  assert.equal(afterKey(opened, 'j', NO_ROWS).of, {});
+  const workers = afterKey(FIRST_STATE, 'w', NO_ROWS);
+  const running = afterKey(workers, 'return', { count: 1, jobs: [], names: ['w1'] });
+  assert.equal([running.view, running.jobState, running.of], ['jobs', 'running', { worker: 'w1' }]);
+  assert.is(afterKey(workers, 'return', NO_ROWS), workers);
+});
+
+top('a text that is wider than the screen goes on below it', () => {
+  const shown = figures({}, { jobLines: [`failure    ${'word '.repeat(12)}`] });
+  const lines = text(shown, { ...FIRST_STATE, view: 'job' }, { columns: 40, rows: 15 });
+  assert.equal(lines.slice(4, 6), [
+    'failure    word word word word word word',
+    `${' '.repeat(11)}word word word word word word`,
+  ]);
 });
 
 top.run();

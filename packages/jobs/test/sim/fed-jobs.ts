@@ -143,6 +143,8 @@ export class FedJobs {
     const feeder = `${name}.${incarnation}`;
     this.feeders.set(job, feeder);
     this.touched(feeder, job);
+    // All receipts were lost for the grace of the feed.
+    if (this.model(job).end === 'abandoned') this.lapsed.add(`${feeder} ${job}`);
     const count = Math.floor(this.random() * 10) + (this.isLong ? 4 : 0);
     const isBurst = this.random() < 0.3;
     if (other !== undefined && this.random() < 0.4) this.feedToo(handle.id, job, feeder, other);

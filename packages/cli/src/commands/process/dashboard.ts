@@ -62,14 +62,20 @@ async function run(context: CommandContext, flags: Flags): Promise<void> {
   const dial = dialOptions(flags);
   const http = httpOptions(flags);
   const notices = new ConnectionNotices(context.terminal, dial.address);
-  const client = await connectClient({ ...dial, name: 'dashboard', onEvent: notices.onEvent });
+  const client = await connectClient({
+    ...dial,
+    name: 'dashboard',
+    ...(flags.json === true ? {} : { onEvent: notices.onEvent }),
+  });
   notices.connected();
   try {
     await using server = await serveDashboard({ ...http, client, port: flags.port });
+    // Before `ready` is printed: a signal after that line ends the process in order.
+    const signalled = untilSignal();
     printResult(context, flags, { kind: 'ready', url: server.url, leader: flags.leader }, [
       `dashboard ready on ${server.url}, leader ${flags.leader}`,
     ]);
-    await untilSignal();
+    await signalled;
   } finally {
     client.close();
   }

@@ -8,19 +8,21 @@ import { PageIndex } from './page-index.js';
 export interface IndexedFields {
   readonly exec?: string | undefined;
   readonly tenant?: string | undefined;
+  readonly client?: string | undefined;
   readonly key?: string | undefined;
   readonly orderKey?: string | undefined;
   readonly tag?: string | undefined;
 }
 
 /**
- * Where jobs are, by exec, tenant, idempotency key, order key and tag. Derived from the ledger: a restart
- * makes it again.
+ * Where jobs are, by exec, tenant, client, idempotency key, order key and tag. Derived from the ledger: a
+ * restart makes it again.
  */
 export class JobIndex {
   private readonly ledger: Pick<LeaderLedger, 'jobs' | 'tags'>;
   private readonly execs = new PageIndex();
   private readonly tenants = new PageIndex();
+  private readonly clients = new PageIndex();
   private readonly keys = new PageIndex();
   private readonly orderKeys = new PageIndex();
   private readonly tags = new PageIndex();
@@ -43,6 +45,7 @@ export class JobIndex {
       this.lastClient = client;
       this.execs.add(policy.exec, page);
       this.tenants.add(identityOf(client), page);
+      this.clients.add(client, page);
     }
     if (key !== '') this.keys.add(key, page);
     if (orderKey !== '') this.orderKeys.add(orderKey, page);
@@ -50,10 +53,11 @@ export class JobIndex {
   }
 
   /** The pages that may have such jobs, in order: the shortest list. Undefined: no such field is given. */
-  pagesOf({ exec, tenant, key, orderKey, tag }: IndexedFields): readonly number[] | undefined {
+  pagesOf({ exec, tenant, client, key, orderKey, tag }: IndexedFields): readonly number[] | undefined {
     const lists = [
       exec === undefined ? undefined : this.execs.of(exec),
       tenant === undefined ? undefined : this.tenants.of(tenant),
+      client === undefined ? undefined : this.clients.of(client),
       key === undefined ? undefined : this.keys.of(key),
       orderKey === undefined ? undefined : this.orderKeys.of(orderKey),
       tag === undefined ? undefined : this.tags.of(tag),
@@ -65,6 +69,7 @@ export class JobIndex {
   sweep(): void {
     const { jobs } = this.ledger;
     const exists = (page: number): boolean => jobs.hasPage(page);
-    for (const index of [this.execs, this.tenants, this.keys, this.orderKeys, this.tags]) index.sweep(exists);
+    const { execs, tenants, clients, keys, orderKeys, tags } = this;
+    for (const index of [execs, tenants, clients, keys, orderKeys, tags]) index.sweep(exists);
   }
 }
