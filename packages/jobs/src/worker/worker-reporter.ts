@@ -33,7 +33,8 @@ export class WorkerReporter {
   private reportedAt = 0;
   private isOpen = false;
   private isScheduled = false;
-  private hasChunksOnly = false;
+  /** Else only chunks and feed requests leave. */
+  private isReportDue = false;
   private timer: JobsTimer | undefined = undefined;
 
   constructor(setup: WorkerReporterSetup) {
@@ -50,7 +51,7 @@ export class WorkerReporter {
   open(heartbeatMs: number): void {
     this.isOpen = true;
     this.heartbeatMs = heartbeatMs;
-    this.report();
+    this.reportNow();
   }
 
   close(): void {
@@ -67,13 +68,12 @@ export class WorkerReporter {
 
   /** Ends of one burst go in one report. */
   schedule(): void {
-    this.hasChunksOnly = false;
+    this.isReportDue = true;
     this.request();
   }
 
   /** There are chunks: they leave without a report, unless one is due. */
   scheduleChunks(): void {
-    if (!this.isScheduled) this.hasChunksOnly = true;
     this.request();
   }
 
@@ -92,7 +92,8 @@ export class WorkerReporter {
     if (chunks.length > 0) write({ kind: 'chunks', items: chunks });
     const requests = this.setup.takeFeedRequests();
     if (requests.length > 0) write({ kind: 'feed_requests', items: requests });
-    if (this.hasChunksOnly && this.ends.length === 0) return;
+    if (!this.isReportDue) return;
+    this.isReportDue = false;
     const { ends, ranMs: runMs } = this;
     this.ends = [];
     this.ranMs = 0;
@@ -106,6 +107,11 @@ export class WorkerReporter {
     if (this.timer === undefined) this.heartbeatIn(this.heartbeatMs);
   }
 
+  private reportNow(): void {
+    this.isReportDue = true;
+    this.report();
+  }
+
   /** One timer for many reports: it is never moved, but compares with the last report when it fires. */
   private heartbeatIn(ms: number): void {
     const { timers } = this.setup;
@@ -113,7 +119,7 @@ export class WorkerReporter {
       this.timer = undefined;
       const restMs = this.reportedAt + this.heartbeatMs - timers.now();
       if (restMs > 0) this.heartbeatIn(restMs);
-      else this.report();
+      else this.reportNow();
     });
   }
 }

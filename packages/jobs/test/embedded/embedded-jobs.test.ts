@@ -444,7 +444,7 @@ jobs('a folder with a damaged log is refused and left untouched', async () => {
 async function lastingState(client: Client): Promise<string> {
   const { execs, ...overview } = await client.overview();
   const queues = execs?.map((queue) => ({ ...queue, oldestMs: 0 }));
-  return JSON.stringify({ ...overview, queues, workers: [], lsn: 0, log: undefined });
+  return JSON.stringify({ ...overview, queues, workers: [], lsn: 0, log: undefined, clockStepMs: 0 });
 }
 
 // A snapshot made by the log's own thread: what it folds is what the leader knows.

@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JobsTimers } from '#src/jobs-host.js';
 import { RunTimeEstimate } from '#src/protocol/run-time-estimate.js';
+import type { StreamChunks } from '#src/protocol/stream-messages.js';
 import type { WorkerMessage } from '#src/protocol/worker-messages.js';
 import { HandlerSlots } from '#src/worker/handler-slots.js';
 import { DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
@@ -12,6 +13,8 @@ const reporters = suite('reporter');
 /** A reporter on a clock of its own, with the times at which it spoke. */
 class ReporterRig {
   readonly reportedAt: number[] = [];
+  readonly chunksAt: number[] = [];
+  chunks: StreamChunks[] = [];
   timersSet = 0;
   readonly reporter: WorkerReporter;
   private now = 0;
@@ -36,7 +39,10 @@ class ReporterRig {
       () => undefined,
     );
     slots.restart();
-    const write = (_message: WorkerMessage): void => void this.reportedAt.push(this.now);
+    const write = ({ kind }: WorkerMessage): void => {
+      if (kind === 'chunks') this.chunksAt.push(this.now);
+      else this.reportedAt.push(this.now);
+    };
     this.reporter = new WorkerReporter({
       timers,
       load,
@@ -45,9 +51,14 @@ class ReporterRig {
       request: () => this.reporter.report(),
       takeRunners: () => undefined,
       takeProgress: () => undefined,
-      takeChunks: () => [],
+      takeChunks: () => this.chunks.splice(0),
       takeFeedRequests: () => [],
     });
+  }
+
+  stream(): void {
+    this.chunks.push({ job: 1, attempt: 1, first: this.chunksAt.length, chunks: [] });
+    this.reporter.scheduleChunks();
   }
 
   advance(ms: number): void {
@@ -77,6 +88,25 @@ reporters('a report sets no timer, and a closed reporter has none', () => {
   rig.reporter.close();
   rig.advance(500);
   assert.is(rig.reportedAt.length, 51);
+});
+
+reporters('chunks leave without a report; the heartbeats of a worker that streams go on', () => {
+  const rig = new ReporterRig();
+  rig.reporter.open(100);
+  rig.advance(40);
+  rig.stream();
+  rig.advance(300);
+  assert.equal([rig.chunksAt, rig.reportedAt], [[40], [0, 100, 200, 300]]);
+});
+
+reporters('a new session begins with a report, whatever left last in the one before', () => {
+  const rig = new ReporterRig();
+  rig.reporter.open(100);
+  rig.stream();
+  rig.reporter.close();
+  rig.reporter.restart([]);
+  rig.reporter.open(100);
+  assert.equal(rig.reportedAt, [0, 0]);
 });
 
 reporters.run();

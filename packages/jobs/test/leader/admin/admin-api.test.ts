@@ -178,7 +178,7 @@ admin('a list over many jobs takes many turns, and a later submit is answered be
   const order: string[] = [];
   lister.onReceived = (message) => void order.push(message.kind);
   other.onReceived = (message) => void order.push(message.kind);
-  const request = { kind: 'search', filter: { key: 'none' }, after: 0, max: 10 } as const;
+  const request = { kind: 'search', filter: { group: 'none' }, after: 0, max: 10 } as const;
   for (const call of [1, 2, 3]) harness.leader.fromClient(lister.session, { kind: 'call', call, request });
   other.write({ kind: 'submit', low: 0, items: [item] });
   assert.equal(order, ['receipts', 'answer', 'answer', 'answer']);
@@ -188,7 +188,7 @@ admin('a list is given up when its session closes', () => {
   const harness = new LeaderHarness();
   clientWithJobs(harness, 10_000);
   const lister = harness.client('lister');
-  const request = { kind: 'search', filter: { key: 'none' }, after: 0, max: 10 } as const;
+  const request = { kind: 'search', filter: { group: 'none' }, after: 0, max: 10 } as const;
   harness.leader.fromClient(lister.session, { kind: 'call', call: 1, request });
   harness.leader.closed(lister.session);
   harness.settle();
