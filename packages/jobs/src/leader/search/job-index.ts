@@ -70,6 +70,8 @@ export class JobIndex {
     const { jobs } = this.ledger;
     const exists = (page: number): boolean => jobs.hasPage(page);
     const { execs, tenants, clients, keys, orderKeys, tags } = this;
+    // The page of the latest job may be dropped, and made again for the next one.
+    this.lastPage = -1;
     for (const index of [execs, tenants, clients, keys, orderKeys, tags]) index.sweep(exists);
   }
 }
