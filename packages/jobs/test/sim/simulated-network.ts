@@ -139,6 +139,8 @@ export class SimulatedNetwork {
       message: ClientHello | WorkerHello,
       offer: (message: never, isCurrent: boolean) => void,
     ): void => {
+      // A peer has one connection at a time.
+      if (current !== undefined) this.close(current);
       const connection = new Connection(peer);
       current = connection;
       this.dial(connection, kind, message, (one) => offer(one, current === connection));
@@ -254,15 +256,22 @@ export class SimulatedNetwork {
 
   private break(connection: Connection): void {
     if (connection.closed) return;
-    connection.closed = true;
-    connection.broken = true;
     this.cuts += 1;
-    this.connections.delete(connection);
-    const { peer, ref, endpoint } = connection;
-    if (ref !== undefined && endpoint !== undefined && isUp(endpoint)) void endpoint.machine.system.stop(ref);
+    this.close(connection);
+    const { peer } = connection;
     if (peer.machine.incarnation !== peer.incarnation) return;
     this.simulation.at(this.simulation.now + this.random() * 20, peer.machine, () => peer.lost());
     this.simulation.at(this.simulation.now + 20 + this.random() * 100, peer.machine, () => peer.reconnect());
+  }
+
+  /** Its peer learns nothing of it. */
+  private close(connection: Connection): void {
+    if (connection.closed) return;
+    connection.closed = true;
+    connection.broken = true;
+    this.connections.delete(connection);
+    const { ref, endpoint } = connection;
+    if (ref !== undefined && endpoint !== undefined && isUp(endpoint)) void endpoint.machine.system.stop(ref);
   }
 
   private delay(): number {
