@@ -93,6 +93,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly quietWorkers = new Set<string>();
   /** Of queued, running and dead jobs that were submitted with one. Apart from the jobs: most have none. */
   readonly traces = new Map<number, TraceContext>();
+  /** The last redrive of a job that was a dead letter. Apart from the jobs: most have none. */
+  readonly redrivenAt = new Map<number, number>();
   /** Limits and modes of queues, as operators have set them. */
   readonly queueControls = new QueueControls();
   /** Files of the spill that may exist. */
@@ -400,17 +402,17 @@ export class Ledger<State extends OwnerState = OwnerState> {
   private redrive(record: RedriveRecord): void {
     for (const no of record.jobs) {
       const job = this.jobs.get(no);
-      if (job?.state === 'dead') this.revive(job, job.payload);
+      if (job?.state === 'dead') this.revive(job, job.payload, record.at);
     }
   }
 
-  private redriveEdited({ job: no, payload }: RedriveEditedRecord): Job<State> | undefined {
+  private redriveEdited({ at, job: no, payload }: RedriveEditedRecord): Job<State> | undefined {
     const job = this.jobs.get(no);
-    if (job?.state === 'dead') this.revive(job, payload);
+    if (job?.state === 'dead') this.revive(job, payload, at);
     return job;
   }
 
-  private revive(job: Job<State>, payload: Payload): void {
+  private revive(job: Job<State>, payload: Payload, at: number): void {
     if (!this.isReplayable(job.no)) return;
     this.removeDead(job);
     job.payload = payload;
@@ -418,6 +420,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     job.failures = 0;
     job.crashes = 0;
     job.dueAt = 0;
+    this.redrivenAt.set(job.no, at);
     this.addLive(job);
     this.setState(job, 'queued');
   }
@@ -445,7 +448,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (this.feeds.size > 0) this.feeds.get(job.no)?.clear();
     job.payload = '';
     job.orderKey = '';
-    this.dropTrace(job.no);
+    this.dropExtras(job.no);
     job.failure = undefined;
     job.worker = '';
     this.recordEnd(job, end);
@@ -541,7 +544,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     const { policy, state, client, key } = template;
     // A dead letter has no template but itself.
     if (state === 'dead') this.removeDead(template);
-    this.dropTrace(no);
+    this.dropExtras(no);
     if (this.tags.size > 0) this.tags.drop(no);
     this.jobs.remove(no);
     if (this.feeds.size > 0) this.feeds.delete(no);
@@ -557,8 +560,16 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return this.traces.size === 0 ? undefined : this.traces.get(no);
   }
 
-  private dropTrace(no: number): void {
+  /** Traces and redrives, which are kept apart from the jobs because few have them. */
+  private dropExtras(no: number): void {
     if (this.traces.size > 0) this.traces.delete(no);
+    if (this.redrivenAt.size > 0) this.redrivenAt.delete(no);
+  }
+
+  /** Since when a job may begin: its submit, the end of its delay, or its redrive. */
+  waitsSince({ no, at, dueAt }: Job<State>): number {
+    const redrivenAt = this.redrivenAt.size === 0 ? 0 : (this.redrivenAt.get(no) ?? 0);
+    return Math.max(at, dueAt, redrivenAt);
   }
 
   /** A job from a snapshot, as it was, behind its feed. `end` is there if it has ended. */

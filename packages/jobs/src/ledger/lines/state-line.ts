@@ -142,6 +142,7 @@ const JOB = {
   chunks: usually<number | undefined>(int as LineField<number | undefined>, undefined),
   trace: optional(trace),
   orderKey: usually(text, ''),
+  redrivenAt: usually(time, 0),
   end: optional(object(END)),
 };
 
@@ -163,7 +164,8 @@ export function* stateLines(ledger: Ledger): Generator<LedgerLine> {
   for (const { template, ...plan } of ledger.schedules.values())
     yield lineOf('state_schedule', SCHEDULE, { ...plan, ...template, policy: template.policy.no });
   for (const [job, feed] of ledger.feeds) yield feedLine(job, feed);
-  for (const job of ledger.jobs.values()) yield jobLine(job, ledger.traceOf(job.no));
+  for (const job of ledger.jobs.values())
+    yield jobLine(job, ledger.traceOf(job.no), ledger.redrivenAt.get(job.no));
 }
 
 function lineOf<T>(type: string, fields: LineFields<T>, value: T): LedgerLine {
@@ -178,7 +180,7 @@ function feedLine(job: number, feed: StoredFeed): LedgerLine {
   return lineOf('state_feed', FEED, { job, base, next, end, feeders, items: feed.kept() });
 }
 
-function jobLine(job: Job, traceContext: TraceContext | undefined): LedgerLine {
+function jobLine(job: Job, traceContext: TraceContext | undefined, redrivenAt = 0): LedgerLine {
   const { no, policy: stored, state, client, at, key, dueAt, attempt, failures, crashes, worker, end } = job;
   const { payload: input, failure: latest, chunks, orderKey } = job;
   const numbers = { job: no, policy: stored.no, attempt, failures, crashes };
@@ -195,6 +197,7 @@ function jobLine(job: Job, traceContext: TraceContext | undefined): LedgerLine {
     end,
     trace: traceContext,
     orderKey,
+    redrivenAt,
   };
   return lineOf('state_job', JOB, { ...numbers, ...rest });
 }
@@ -283,6 +286,7 @@ export class StateLineReader {
       end,
       payload: input,
       trace: context,
+      redrivenAt,
       ...rest
     } = fields;
     const stored = ledger.policies.get(policyNo);
@@ -298,6 +302,7 @@ export class StateLineReader {
     const job = Object.assign(new Job(no, stored, client, at, key, input, dueAt), rest);
     ledger.restore(job, end);
     if (context !== undefined) ledger.traces.set(no, context);
+    if (redrivenAt > 0) ledger.redrivenAt.set(no, redrivenAt);
     ledger.accepted += 1;
   }
 }
