@@ -149,6 +149,7 @@ export class Leader implements LeaderContext {
     this.queues = new JobQueues(setup.limits.clientRunningMax, {
       isWaiting: (no) => this.dispatcher.isWaiting(no),
       waitsSince: (no) => this.dispatcher.waitsSince(no),
+      isRedriven: (no) => this.ledger.redrivenAt.has(no),
     });
     // Buckets start empty: a restart must not give a second burst.
     for (const control of setup.ledger.queueControls.values())

@@ -93,7 +93,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly quietWorkers = new Set<string>();
   /** Of queued, running and dead jobs that were submitted with one. Apart from the jobs: most have none. */
   readonly traces = new Map<number, TraceContext>();
-  /** The last redrive of a job that was a dead letter. Apart from the jobs: most have none. */
+  /** The time of the redrive of a job, until an attempt after it has ended. Apart from the jobs: most have none. */
   readonly redrivenAt = new Map<number, number>();
   /** Limits and modes of queues, as operators have set them. */
   readonly queueControls = new QueueControls();
@@ -327,7 +327,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (record.failure !== undefined) job.failure = record.failure;
     job.chunks = record.chunks;
     job.worker = '';
-    job.dueAt = record.dueAt;
+    // It waited since its redrive, unless it is delayed now.
+    job.dueAt = Math.max(record.dueAt, this.redrivenAt.get(job.no) ?? 0);
+    if (this.redrivenAt.size > 0) this.redrivenAt.delete(job.no);
     this.setState(job, 'queued');
     return job;
   }
