@@ -1,5 +1,6 @@
 import { payloadText } from '#src/job/payload.js';
 import type { Ledger } from '#src/ledger/ledger.js';
+import { TOO_LATE } from './control/timed-jobs.js';
 import { EXPIRED, type JobModel, type ModelState, type RecordModel } from './record-model.js';
 
 /** One submit as its client saw it. `unknown`: the client crashed before an answer came. */
@@ -279,6 +280,7 @@ function* checkCancelReasons(history: ObservedHistory, records: RecordModel): Ge
     if (
       state === 'cancelled' &&
       cancelReason !== EXPIRED &&
+      cancelReason !== TOO_LATE &&
       !isReplaced(cancelReason) &&
       given.get(no)?.includes(cancelReason) !== true
     )

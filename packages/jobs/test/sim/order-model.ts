@@ -86,6 +86,7 @@ export class OrderModel {
 
   /** Before the state of the job changes. */
   assigned(job: OrderedJob, record: AssignRecord): void {
+    if (record.at < job.since) this.problem(`job ${job.no} begins ${job.since - record.at} ms before it may`);
     this.checkDeadline(job, record);
     this.checkKey(job);
     this.checkPriority(job, record);

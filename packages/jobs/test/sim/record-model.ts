@@ -91,6 +91,10 @@ export class RecordModel {
   private lastLsn = 0;
   /** When a leader last learned that a record is durable, in virtual time. */
   lastAppendAt = 0;
+  /** How often a leader has opened the log. */
+  leaderStarts = 0;
+  /** Sees each record before its effects. */
+  onRecord: (record: LedgerRecord) => void = () => undefined;
   /** The content of every entry: no LSN may have two. */
   private readonly entries = new Map<number, Buffer>();
 
@@ -129,6 +133,7 @@ export class RecordModel {
           // A log is read to its end, or the start is refused.
           if (readTo < durableLsn)
             this.problems.push(`a leader starts with record ${readTo}, ${durableLsn} was durable`);
+          this.leaderStarts += 1;
           done(null, {
             level: journal.level,
             codec: journal.codec,
@@ -206,6 +211,7 @@ export class RecordModel {
 
   private record(record: LedgerRecord): void {
     this.acts.take(record);
+    this.onRecord(record);
     switch (record.type) {
       case 'policy':
         this.policies.set(record.no, record.policy);

@@ -13,6 +13,7 @@ interface Setup {
 const ACTIONS_MAX = 8;
 /** Refusals that the state of the leader explains. */
 const EXPECTED = ['ERR_SCHEDULE_UNKNOWN', 'ERR_LEADER_BUSY', 'ERR_SCHEDULES_FULL'];
+const LOOK_MS = 100;
 /** A schedule that is due for so long, with room for its job, should have run. */
 const OVERDUE_MS = 2_000;
 
@@ -60,11 +61,16 @@ export class ScheduledJobs {
     return this.call(machine, () => schedules.remove(name));
   }
 
-  /** After the faults: no schedule keeps the leader busy for ever. */
+  /** After the faults: no schedule keeps the leader busy for ever, nor does one that is set late. */
   pauseAll(clients: ReadonlyMap<SimulatedMachine, Client>): void {
-    for (const [machine, client] of clients)
-      for (const name of this.setup.records.schedules.schedules.keys())
-        if (name.startsWith(machine.name)) void this.call(machine, () => client.schedules.pause(name));
+    if (!this.isOn) return;
+    const { simulation, records } = this.setup;
+    if (this.isSettled)
+      for (const [machine, client] of clients)
+        for (const [name, { paused }] of records.schedules.schedules)
+          if (name.startsWith(machine.name) && !paused)
+            void this.call(machine, () => client.schedules.pause(name));
+    simulation.at(simulation.now + LOOK_MS, undefined, () => this.pauseAll(clients));
   }
 
   *check(leader: LeaderProbe): Generator<string> {

@@ -9,6 +9,7 @@ import {
   type JobHandle,
   NonRetryableError,
   type OpenJournal,
+  type SubmitOptions,
   walJournal,
 } from '@troupe/jobs';
 import { type CodecName, inlineSnapshotBuilder, type WalHost } from '@troupe/wal';
@@ -26,6 +27,7 @@ import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
 import { CarriedTraces } from './carried-traces.js';
+import { Controls, REDRIVER } from './control/controls.js';
 import { DrawnOrder } from './drawn-order.js';
 import { FedJobs } from './fed-jobs.js';
 import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
@@ -51,9 +53,9 @@ interface Keep {
   readonly deadMs?: number;
 }
 
-function jobsOf(group: string, keep: Keep) {
+function jobsOf(group: string, keep: Keep, sticky: boolean) {
   const base = { input: aString, output: aString, leaseMs: 400, limits: { runMs: 1_500 }, retry };
-  const common = { ...base, group, keep };
+  const common = { ...base, group, keep, sticky };
   return {
     quick: defineJob('sim.quick', common),
     slow: defineJob('sim.slow', common),
@@ -89,6 +91,8 @@ const CLIENTS = 2;
 const FAULTS_MS = 4_000;
 const HEAL_MS = 60_000;
 const MEMORY_MS = 20;
+/** A worker that was stopped is started again, as a supervisor of processes does. */
+const RESTART_MS = 200;
 /** Once all faults have ended and no job is left, a new one takes no longer. */
 const LIVENESS_MS = 1_000;
 
@@ -163,6 +167,8 @@ export interface LeaderFaults {
   readonly ignoresFatal?: boolean;
   /** Most jobs are those whose chunks are read. */
   readonly isOfStreams?: boolean;
+  /** Stops of workers, batches, instants, redrives by filter, and workers that are preferred by a key. */
+  readonly controls?: true;
   /** Jobs have priorities and order keys; with `limits` operators change queues, too. */
   readonly order?: 'lines' | 'limits';
 }
@@ -197,6 +203,7 @@ export class SimulatedCluster {
   private readonly traces: CarriedTraces;
   private readonly streamed: ReturnType<typeof streamedJob>;
   private readonly order: DrawnOrder;
+  private readonly controls: Controls;
   /** Calls of operators without an answer, by their client's machine. */
   private readonly calls = new Map<object, SimulatedMachine>();
   private snapshots = 0;
@@ -240,7 +247,8 @@ export class SimulatedCluster {
       ran: (job, attempt, worker) =>
         this.history.ran(job, { attempt, worker, group: 'main', at: this.simulation.now }),
     });
-    this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
+    const isSticky = this.simulation.stream('sticky')() < 0.4 || leaderFaults.controls === true;
+    this.jobs = { main: jobsOf('main', keep, isSticky), side: jobsOf('side', keep, isSticky) };
     this.scheduled = new ScheduledJobs({
       simulation: this.simulation,
       records: this.records,
@@ -253,6 +261,16 @@ export class SimulatedCluster {
       workers: Array.from({ length: WORKERS }, (_, i) => `worker${i}`),
       job: this.jobs.main.quick,
       redriveCalled: (jobs) => this.history.redriveCalled(jobs),
+    });
+    this.controls = new Controls({
+      simulation: this.simulation,
+      records: this.records,
+      keep,
+      areGiven: leaderFaults.controls === true,
+      leader: () => this.leaders.current,
+      redriveCalled: (jobs) => this.history.redriveCalled(jobs),
+      ran: (job, attempt, worker) =>
+        this.history.ran(job, { attempt, worker, group: 'main', at: this.simulation.now }),
     });
     const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
     this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
@@ -268,15 +286,17 @@ export class SimulatedCluster {
     const { cutMessage: cut, cutAnswer } = this.faultPlan;
     const faults = { cut, cutAnswer, delayMs: 1 + this.random() * 10 };
     this.network = new SimulatedNetwork(this.simulation, faults, this.peerVersions, {
-      received: (received, connection) => {
+      received: (received, connection, leader) => {
         const message = received as ClientMessage | WorkerMessage;
         observer.received(message, connection);
+        this.controls.received(message, connection.name, this.leaders.on(leader));
         if (message.kind === 'open_feed' || message.kind === 'feed')
           this.fedJobs.touched(connection.name, message.job);
       },
       sent: (sent, connection, leader) => {
         const message = sent as ToWorker | ToClient;
         observer.sent(message, connection, this.leaders.observed(leader));
+        if (message.kind === 'answer') this.controls.sent(message, connection.name, this.leaders.on(leader));
         if (message.kind === 'welcome') this.fedJobs.sessionOpened(connection.name);
       },
     });
@@ -307,6 +327,7 @@ export class SimulatedCluster {
       this.clientMachines.push(machine);
       this.startClient(machine, machine.name);
     }
+    this.startRedriver();
     this.planFaults();
     this.watchMemory();
     await this.simulation.run(FAULTS_MS);
@@ -320,7 +341,8 @@ export class SimulatedCluster {
       this.readings.isSettled &&
       this.fedJobs.isSettled &&
       this.scheduled.isSettled &&
-      this.acts.isSettled;
+      this.acts.isSettled &&
+      this.controls.isSettled;
     await this.simulation.run(FAULTS_MS + HEAL_MS, isSettled);
     await this.check();
     return {
@@ -362,7 +384,7 @@ export class SimulatedCluster {
     this.operator = { client, machine };
     const heal = (): void => {
       // A change of before must not come behind.
-      if (this.calls.size === 0 && this.acts.isSettled)
+      if (this.calls.size === 0 && this.acts.isSettled && this.controls.isSettled)
         void this.called(machine, async () => {
           await this.order.heal(client);
           await this.acts.heal(client);
@@ -370,11 +392,20 @@ export class SimulatedCluster {
       else this.simulation.at(this.simulation.now + 50, undefined, heal);
     };
     heal();
+    this.controls.timed.heal(client, () => this.leaders.current);
   }
 
   private watchMemory(): void {
     this.readings.checkMemory(this.leaders.current?.streams.streams.values() ?? []);
+    this.checkLiveWorkers();
     this.simulation.at(this.simulation.now + MEMORY_MS, undefined, () => this.watchMemory());
+  }
+
+  /** A worker that is connected, and not paused, never counts as blocked. */
+  private checkLiveWorkers(): void {
+    for (const { name, port, open, liveness } of this.leaders.current?.fleet.sessions.values() ?? [])
+      if (open && liveness === 'blocked' && this.network.isWorking(port))
+        this.simulation.problem(`worker ${name} counts as blocked, it is connected and runs`);
   }
 
   /** Jobs of submits that are not answered, of one identity or of all; without keys all are one. */
@@ -475,6 +506,7 @@ export class SimulatedCluster {
       creditMax: this.faultPlan.creditMax,
       lost: () => ref.tell.connectionLost(),
       reconnect: () => ref.tell.connected(),
+      stopped: () => this.crashWorker(machine, RESTART_MS),
     };
     const isSide = this.faultPlan.twoGroups && machine === this.workerMachines[WORKERS - 1];
     const jobs = isSide ? this.jobs.side : this.jobs.main;
@@ -511,6 +543,7 @@ export class SimulatedCluster {
             ...(isSide ? [] : this.readings.handled(machine, underWay)),
             ...(isSide ? [] : [streamedHandler(this.streamed, run('slow'), problem)]),
             ...(isSide ? [] : [this.fedJobs.handled(machine, underWay)]),
+            ...(isSide ? [] : [this.controls.batches.handled(machine, underWay)]),
           ],
         },
       },
@@ -609,10 +642,19 @@ export class SimulatedCluster {
     });
   }
 
-  private startClient(machine: SimulatedMachine, name: string, own?: PeerVersion): void {
+  /** An operator with a process of its own, which lives as long as the run. */
+  private startRedriver(): void {
+    const { redrives } = this.controls;
+    if (!redrives.isOn) return;
+    const machine = this.simulation.machine(REDRIVER);
+    const client = this.connectClient(machine, REDRIVER, this.peerVersions.own);
+    for (const ms of redrives.actionTimes(FAULTS_MS))
+      this.simulation.at(ms, machine, () => redrives.act(client, machine));
+  }
+
+  private connectClient(machine: SimulatedMachine, name: string, version: PeerVersion): Client {
     const host = machine.boot();
     const { incarnation } = machine;
-    const version = own ?? this.peerVersions.draw();
     const peer = {
       machine,
       incarnation,
@@ -626,57 +668,84 @@ export class SimulatedCluster {
       (definition, ...rest) => machine.system.spawn(definition, ...rest),
       { name, host, leader: this.network.leaderFor(peer) },
     );
-    this.clients.set(machine, spawned.client);
-    if (version.features.includes('feeds')) this.feedingClients.set(machine, spawned.client);
+    return spawned.client;
+  }
+
+  private startClient(machine: SimulatedMachine, name: string, own?: PeerVersion): void {
+    const version = own ?? this.peerVersions.draw();
+    const client = this.connectClient(machine, name, version);
+    this.clients.set(machine, client);
+    if (version.features.includes('feeds')) this.feedingClients.set(machine, client);
     else this.feedingClients.delete(machine);
     const submits = this.faulty ? this.faultPlan.submits : 0;
     for (let i = 0; i < submits; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
-      this.simulation.at(at, machine, () => void this.submit(spawned.client, machine, version));
+      this.simulation.at(at, machine, () => void this.submit(client, machine, version));
     }
     const knowsStreams = this.knowsStreams(version);
-    if (knowsStreams) this.readers.set(machine, spawned.client);
+    if (knowsStreams) this.readers.set(machine, client);
     else this.readers.delete(machine);
     for (const ms of this.faulty && knowsStreams
       ? this.readings.submitTimes(FAULTS_MS - this.simulation.now)
       : [])
-      this.simulation.at(
-        this.simulation.now + ms,
-        machine,
-        () => void this.submitStream(spawned.client, machine),
-      );
+      this.simulation.at(this.simulation.now + ms, machine, () => void this.submitStream(client, machine));
     for (const ms of this.faulty ? this.fedJobs.submitTimes(FAULTS_MS - this.simulation.now) : [])
       this.simulation.at(
         this.simulation.now + ms,
         machine,
-        () => void this.submitFed(spawned.client, machine, version),
+        () => void this.submitFed(client, machine, version),
       );
     const changes = this.faulty ? this.order.changes : 0;
     for (let i = 0; i < changes; i += 1) {
       const at = this.simulation.now + (i + 0.5) * Math.max(0, (FAULTS_MS - this.simulation.now) / changes);
-      this.simulation.at(
-        at,
-        machine,
-        () => void this.called(machine, () => this.order.change(spawned.client)),
-      );
+      this.simulation.at(at, machine, () => void this.called(machine, () => this.order.change(client)));
     }
     for (const ms of this.faulty ? this.scheduled.actionTimes(FAULTS_MS - this.simulation.now) : [])
-      this.simulation.at(
-        this.simulation.now + ms,
-        machine,
-        () => void this.scheduled.act(spawned.client, machine),
-      );
+      this.simulation.at(this.simulation.now + ms, machine, () => void this.scheduled.act(client, machine));
     for (const ms of this.faulty ? this.acts.actionTimes(FAULTS_MS - this.simulation.now) : [])
-      this.simulation.at(
-        this.simulation.now + ms,
-        machine,
-        () => void this.acts.act(spawned.client, machine),
-      );
+      this.simulation.at(this.simulation.now + ms, machine, () => void this.acts.act(client, machine));
+    if (this.faulty) this.planControls(client, machine);
     const operatorActions = this.faulty ? this.faultPlan.operatorActions : 0;
     for (let i = 0; i < operatorActions; i += 1) {
       const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
-      this.simulation.at(at, machine, () => void this.operate(spawned.client, machine));
+      this.simulation.at(at, machine, () => void this.operate(client, machine));
     }
+  }
+
+  private planControls(client: Client, machine: SimulatedMachine): void {
+    const { stops, batches, timed } = this.controls;
+    const { now } = this.simulation;
+    const leftMs = FAULTS_MS - now;
+    for (const ms of stops.actionTimes(leftMs))
+      this.simulation.at(now + ms, machine, () => stops.act(client, machine, this.leaders.current));
+    for (const { ms, jobs } of batches.bursts(leftMs))
+      this.simulation.at(now + ms, machine, () => {
+        for (let i = 0; i < jobs; i += 1)
+          void this.submitControlled(client, machine, batches.job, 'batched', {});
+      });
+    for (const ms of timed.submitTimes(leftMs))
+      this.simulation.at(now + ms, machine, () => {
+        const leader = this.leaders.current;
+        if (leader === undefined) return;
+        const runAt = timed.draw(leader);
+        void this.submitControlled(client, machine, this.jobs.main.quick, 'timed', { runAt });
+      });
+  }
+
+  private async submitControlled(
+    client: Client,
+    machine: SimulatedMachine,
+    job: Jobs['quick'],
+    name: string,
+    options: SubmitOptions,
+  ): Promise<void> {
+    this.submitted += 1;
+    const op = this.newSubmit(machine, job.exec, `${name} ${this.submitted}`);
+    await this.track(op, async () => {
+      const handle = await client.submit(job, op.payload, { ...options, ...this.acts.options() });
+      this.history.accepted(op, [numberOf(handle)]);
+      await this.follow(op, handle);
+    });
   }
 
   private crashClient(machine: SimulatedMachine): void {
@@ -688,6 +757,7 @@ export class SimulatedCluster {
     this.fedJobs.clientCrashed(machine);
     this.scheduled.clientCrashed(machine);
     this.acts.clientCrashed(machine);
+    this.controls.clientCrashed(machine);
     for (const [call, of] of this.calls) if (of === machine) this.calls.delete(call);
     this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
   }

@@ -19,15 +19,28 @@ const times = { tickMs: 20, heartbeatMs: 50, resumeGraceMs: 100, reclaimMs: 400,
 
 const NOT_YET = Number.POSITIVE_INFINITY;
 
+/** The session of one worker. */
+export interface FleetSession {
+  readonly worker: string;
+  /** Worker and incarnation. */
+  readonly name: string;
+  readonly open: boolean;
+  readonly liveness: string;
+  readonly reportedOverrun: number;
+  /** The object itself identifies its connection. */
+  readonly port: object;
+}
+
 /** The state of a leader that the checker reads. */
 export interface LeaderProbe {
   readonly ledger: Ledger;
   readonly recordTime: number;
   readonly clock: { wallNow(): number };
+  readonly wallStepMs: number;
   readonly diskLow: boolean;
   readonly journalWriter: { readonly isIdle: boolean };
   readonly streams: { readonly streams: ReadonlyMap<number, HeldStream> };
-  readonly fleet: { readonly sessions: ReadonlyMap<string, { readonly reportedOverrun: number }> };
+  readonly fleet: { readonly sessions: ReadonlyMap<string, FleetSession> };
 }
 
 /** One process of a leader. */
@@ -116,6 +129,11 @@ export class SimulatedLeaders {
     const [process] = this.up;
     if (process === undefined) return false;
     return process.openedAt < since && process.machine.pausedUntil < since;
+  }
+
+  /** The leader on a machine. */
+  on(machine: SimulatedMachine): LeaderProbe | undefined {
+    return probeOf(this.processes.find((one) => one.machine === machine)?.ref);
   }
 
   /** The leader on a machine as it sends a message. */

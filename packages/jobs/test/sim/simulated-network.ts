@@ -15,6 +15,9 @@ import type { ObservedConnection } from './message-observer.js';
 import type { PeerVersion, PeerVersions } from './peer-versions.js';
 import type { SimulatedMachine, Simulation } from './simulation.js';
 
+/** A machine that was paused sends and reads what it has missed in this time. */
+const AWAKE_MS = 100;
+
 /** Stands for the connection in the leader's system; its end is the end of the connection. */
 const Session = defineActor('session', { handlers: {} });
 
@@ -28,6 +31,8 @@ interface Peer {
   readonly version: PeerVersion;
   lost(): void;
   reconnect(): void;
+  /** An operator has ended its session for good. */
+  stopped?(): void;
 }
 
 type AtLeader = ClientMessage | UnsupportedCall | WorkerMessage;
@@ -70,7 +75,7 @@ export interface NetFaults {
 
 /** Gets every message, as it reaches or leaves a leader. */
 export interface NetworkWatch {
-  received(message: unknown, connection: ObservedConnection): void;
+  received(message: unknown, connection: ObservedConnection, leader: SimulatedMachine): void;
   sent(message: unknown, connection: ObservedConnection, leader: SimulatedMachine): void;
 }
 
@@ -111,6 +116,15 @@ export class SimulatedNetwork {
       if (connection.peer.machine === machine) this.break(connection);
   }
 
+  /** The connection of this port carries messages, and neither of its ends is paused or has just been. */
+  isWorking(port: object): boolean {
+    const since = this.simulation.now - AWAKE_MS;
+    const hasRun = (machine: SimulatedMachine | undefined): boolean => (machine?.pausedUntil ?? 0) < since;
+    for (const { port: own, broken, peer, endpoint } of this.connections)
+      if (own === port) return !broken && hasRun(peer.machine) && hasRun(endpoint?.machine);
+    return false;
+  }
+
   cutSome(chance: number): void {
     for (const connection of this.connections) if (this.random() < chance) this.break(connection);
   }
@@ -139,6 +153,7 @@ export class SimulatedNetwork {
     return {
       helloWorker: ({ hello: sent, port }) =>
         hello('helloWorker', versions.workerHello(version, sent), (message: ToWorker) => {
+          if (message.kind === 'refused' && message.code === 'ERR_SESSION_STOPPED') return peer.stopped?.();
           for (const one of versions.toWorker(version, message)) port.offer(one);
         }),
       helloClient: ({ hello: sent, port }) =>
@@ -190,7 +205,7 @@ export class SimulatedNetwork {
     if (endpoint === undefined || !isUp(endpoint)) return;
     const name = kind.startsWith('hello') ? 'hello' : 'message';
     if (isUnsupported(body)) return this.answerUnsupported(connection, body);
-    if (name === 'message') this.watch.received(body, connection.observed);
+    if (name === 'message') this.watch.received(body, connection.observed, endpoint.machine);
     const methods = routePeerMessages(endpoint.ref.tell) as unknown as Record<
       string,
       (payload: unknown) => void

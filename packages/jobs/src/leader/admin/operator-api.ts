@@ -226,7 +226,7 @@ export class OperatorApi {
     this.context.stage({ type: 'audit', at, by, action: 'worker-stop', target: worker, detail });
     // The entry in the audit is durable before its worker is stopped.
     this.context.whenApplied(() => {
-      for (const one of sessions) if (one.open) this.steering.stop(one, request.withinMs);
+      for (const { name } of sessions) this.steering.stop(name, request.withinMs);
       this.answer(session, call, { kind: 'count', count: sessions.length });
     });
   }

@@ -2,6 +2,9 @@ import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 
+/** A process that has not learned of its stop may come back for so long. */
+const KEPT_MS = 600_000;
+
 /** Ends the session of a worker for good. */
 export type EndSession = (session: WorkerSession) => void;
 
@@ -36,26 +39,25 @@ export class WorkerSteering {
     this.context.fleet.refresh(session);
   }
 
-  stop(session: WorkerSession, withinMs: number): void {
-    this.stops.set(session.name, this.context.clock.now() + withinMs);
-    this.refresh(session);
+  /** By worker and incarnation: its connection may be lost just now. */
+  stop(name: string, withinMs: number): void {
+    this.stops.set(name, this.context.clock.now() + withinMs);
+    const session = this.context.fleet.sessions.get(name);
+    if (session !== undefined) this.refresh(session);
   }
 
-  isStopping(session: WorkerSession): boolean {
-    return this.stops.has(session.name);
-  }
-
-  /** Once a tick: a worker without attempts ends; attempts that take too long go to others, uncounted. */
+  /**
+   * Once a tick: a worker without attempts ends, also one that comes back because the end was lost with its
+   * connection; attempts that take too long go to others, uncounted.
+   */
   tick(): void {
     if (this.stops.size === 0) return;
     const now = this.context.clock.now();
     for (const [name, deadline] of [...this.stops]) {
       const session = this.context.fleet.sessions.get(name);
-      if (session === undefined || session.isGone) this.stops.delete(name);
-      else if (session.open && session.isIdle) {
-        this.stops.delete(name);
-        this.endSession(session);
-      } else if (now >= deadline) this.takeAttempts(session);
+      if (session?.isGone === true || now >= deadline + KEPT_MS) this.stops.delete(name);
+      else if (session?.open === true && session.isIdle) this.endSession(session);
+      else if (session !== undefined && now >= deadline) this.takeAttempts(session);
     }
   }
 

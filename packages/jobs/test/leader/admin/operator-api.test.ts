@@ -280,6 +280,38 @@ operator('a stopped worker ends with its attempts, or hands them back uncounted 
   }
 });
 
+operator('a worker is stopped that reconnects while its stop is written', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  const worker = harness.worker({ name: 'w', incarnation: '1' });
+  harness.heldWrites = [];
+  client.write({ kind: 'call', call: 1, request: { kind: 'worker-stop', worker: 'w', withinMs: 1_000 } });
+  worker.disconnect();
+  const again = harness.worker({ name: 'w', incarnation: '1' });
+  harness.completeWrite();
+  harness.heldWrites = undefined;
+  client.submit('1');
+  harness.advance(200);
+  assert.is(again.assigned().length, 0);
+  assert.ok(again.received.some(({ kind }) => kind === 'refused'));
+});
+
+operator('a stopped worker that did not learn of its end gets no job when it comes back', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  harness.worker({ name: 'w', incarnation: '1' });
+  call(client, 'count', { kind: 'worker-stop', worker: 'w', withinMs: 1_000 });
+  harness.advance(20_000);
+  const again = harness.worker({ name: 'w', incarnation: '1' });
+  client.submit('1');
+  harness.advance(200);
+  assert.is(again.assigned().length, 0);
+  const refusal = again.received.find((one) => one.kind === 'refused');
+  assert.is(refusal?.kind === 'refused' ? refusal.code : '', 'ERR_SESSION_STOPPED');
+  // Another process of the same name works.
+  assert.is(harness.worker({ name: 'w', incarnation: '2' }).assigned().length, 1);
+});
+
 operator('clients are listed with their limits and refusals', () => {
   const harness = new LeaderHarness({ limits: { jobsMax: 1 } });
   const client = harness.client();
