@@ -30,7 +30,6 @@ import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-c
 import type { LeaderEffects } from './leader-effects.js';
 import { LeaderTime } from './leader-time.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
-import { AttemptHistory } from './progress/attempt-history.js';
 import { ProgressTable } from './progress/progress-table.js';
 import { ScheduleApi } from './schedules/schedule-api.js';
 import { Scheduler } from './schedules/scheduler.js';
@@ -172,7 +171,6 @@ export class Leader implements LeaderContext {
     });
     this.leaseWatch = new LeaseWatch(this, this.attempts);
     const progress = new ProgressTable(this);
-    const history = new AttemptHistory();
     this.streams = new StreamTable(this, setup);
     this.sessions = new SessionRegistry(
       this,
@@ -195,7 +193,6 @@ export class Leader implements LeaderContext {
       this.leaseWatch,
       this.feeds,
       progress,
-      history,
       schedules,
       (viewOf) => new OperatorApi(this, search, walks, steering, this.sessions, viewOf),
     );
@@ -212,7 +209,6 @@ export class Leader implements LeaderContext {
       scheduler,
       schedules,
       operator,
-      history,
     };
     this.commitEffects = new CommitEffects(this, parts);
   }

@@ -1,9 +1,11 @@
 // Jobs in a snapshot. A done or cancelled job that shares its template with the one before it is written
 // short (ADR 0417).
 
-import type { ByteWriter } from '../../bytes/byte-writer.js';
+import { ByteWriter } from '../../bytes/byte-writer.js';
 import {
   HAS_FIELDS,
+  type OptionalField,
+  type OptionalFields,
   readOptionalFields,
   readTextField,
   textField,
@@ -15,7 +17,7 @@ import { LedgerCorruptError } from '../../jobs-error.js';
 import { jobFromTemplate, sharesTemplate } from '../jobs/ended-job-template.js';
 import { Job, type JobEnd, type JobState } from '../jobs/job.js';
 import type { Ledger } from '../ledger.js';
-import type { LedgerByteReader } from './ledger-byte-reader.js';
+import { LedgerByteReader } from './ledger-byte-reader.js';
 import { decodeFailure, encodeFailure } from './ledger-record-codec.js';
 import { kindOf } from './record-frame.js';
 import { jobFields, readJobFields, type StreamEndFields } from './stream-end-fields.js';
@@ -34,8 +36,10 @@ const FROM_TEMPLATE = 1;
 /** The same without the result, which is the template's too. */
 const SAME_RESULT = 2;
 
-/** The number of the optional field, beside those of traces and streams. */
+/** Numbers of the optional fields, beside those of traces and streams. */
 const ORDER_KEY = 5;
+const STARTED_AT = 6;
+const DOUBLE_BYTES = 8;
 
 /** The encoder of one snapshot. A chunk can be read on its own, so its first job is whole. */
 export function jobEncoder(ledger: Pick<Ledger, 'traceOf'>): (job: Job, out: ByteWriter) => void {
@@ -46,7 +50,12 @@ export function jobEncoder(ledger: Pick<Ledger, 'traceOf'>): (job: Job, out: Byt
     if (template !== undefined && sharesTemplate(job, template))
       return encodeFromTemplate(job, template, out);
     const orderKey = textField(ORDER_KEY, job.orderKey === '' ? undefined : job.orderKey) ?? [];
-    const fields = [...traceFields(ledger.traceOf(job.no)), ...jobFields(job), ...orderKey];
+    const fields = [
+      ...traceFields(ledger.traceOf(job.no)),
+      ...jobFields(job),
+      ...orderKey,
+      ...startedAtField(job),
+    ];
     out.byte(fields.length === 0 ? WHOLE : WHOLE | HAS_FIELDS);
     if (fields.length > 0) writeOptionalFields(out, fields);
     encodeJob(job, out);
@@ -66,9 +75,24 @@ export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
         ? decodeJob(ledger, read, readJobFields(fields))
         : decodeFromTemplate(ledger, read, form, last);
     if (trace !== undefined) ledger.traces.set(job.no, trace);
-    if (fields !== undefined) job.orderKey = readTextField(fields, ORDER_KEY) ?? '';
+    if (fields !== undefined) readOwnFields(job, fields);
     if (isFinal(job)) last = job;
   };
+}
+
+function startedAtField({ assignment }: Job): OptionalField[] {
+  const { startedAt = 0 } = assignment ?? {};
+  if (startedAt === 0) return [];
+  const out = new ByteWriter(DOUBLE_BYTES);
+  out.double(startedAt);
+  return [{ number: STARTED_AT, bytes: out.take() }];
+}
+
+function readOwnFields(job: Job, fields: OptionalFields): void {
+  job.orderKey = readTextField(fields, ORDER_KEY) ?? '';
+  const startedAt = fields.get(STARTED_AT);
+  if (startedAt === undefined || job.assignment === undefined) return;
+  job.assignment = { ...job.assignment, startedAt: new LedgerByteReader(startedAt).double() };
 }
 
 function isLive({ state }: Job): boolean {
@@ -146,8 +170,10 @@ function decodeJob(ledger: Ledger, read: LedgerByteReader, { chunks, metadata }:
   const at = read.double();
   const key = read.text();
   const dueAt = read.double();
-  const counts = { attempt: read.int(), failures: read.int(), crashes: read.int(), worker: read.text() };
+  const counts = { attempt: read.int(), failures: read.int(), crashes: read.int() };
+  const worker = read.text();
   const job = Object.assign(new Job(no, policy, client, at, key, read.anyPayload(), dueAt), counts);
+  if (worker !== '') job.assignment = { worker, startedAt: 0 };
   job.failure = decodeFailure(read);
   job.chunks = chunks;
   job.state = state;
