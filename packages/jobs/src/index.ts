@@ -8,6 +8,8 @@ export { JobHandle } from './client/job-handle.js';
 export type { JobInputView } from './client/job-input-view.js';
 export type {
   AuditOptions,
+  CancelReport,
+  CancelWhereOptions,
   GroupOptions,
   RedriveOptions,
   RedriveReport,

@@ -92,6 +92,8 @@ export type { FeedReceipt } from './feed/client-feed.js';
 export type { FeedOptions, JobHandle, SubmitReceipt } from './job-handle.js';
 export type {
   AuditOptions,
+  CancelReport,
+  CancelWhereOptions,
   GroupOptions,
   RedriveOptions,
   RedriveReport,

@@ -434,7 +434,10 @@ export class Leader implements LeaderContext {
 
   /** For the share of one turn. True: there is more to do. */
   private continueWalks(): boolean {
-    if (this.walks.size > 0) this.walks.step();
+    if (this.walks.size === 0) return false;
+    this.walks.step();
+    // A walk may end in records.
+    this.journalWriter.flush(this.clock.now());
     return this.walks.size > 0;
   }
 

@@ -293,6 +293,13 @@ export interface LeaderOverview {
 
 export type AdminAnswer =
   | { readonly kind: 'cancelled'; readonly state: JobState }
+  /** `next`: the `after` of the next batch; 0: there is none. */
+  | {
+      readonly kind: 'cancel-report';
+      readonly matched: number;
+      readonly cancelled: number;
+      readonly next: number;
+    }
   | { readonly kind: 'job'; readonly view: JobView }
   | { readonly kind: 'jobs'; readonly views: readonly JobView[] }
   | { readonly kind: 'overview'; readonly overview: LeaderOverview }
@@ -322,5 +329,5 @@ export type AdminAnswer =
 /** The most bytes of an input in one answer. */
 export const INPUT_PART_BYTES_MAX = 256 * 1024;
 
-/** The most jobs in one redrive or purge. */
+/** The most jobs in one redrive, purge or cancel. */
 export const BULK_JOBS_MAX = 1_000;

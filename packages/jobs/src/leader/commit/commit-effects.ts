@@ -74,7 +74,7 @@ export class CommitEffects {
       case 'dlq':
         return this.ended(this.endAttempt(record, applied as LeaderJob));
       case 'cancel':
-        return this.cancelled(applied as LeaderJob, from as ClientSession, tag);
+        return this.cancelled(applied as LeaderJob, from as ClientSession | undefined, tag);
       case 'feed':
         return this.parts.feeds.fed(record, applied, from as ClientSession, tag);
       case 'feed_end':
@@ -135,9 +135,11 @@ export class CommitEffects {
     return job;
   }
 
-  private cancelled(job: LeaderJob, session: ClientSession, call: number): void {
+  /** A job among many has no session of its own. */
+  private cancelled(job: LeaderJob, session: ClientSession | undefined, call: number): void {
     this.ended(this.stopCancelled(job));
-    this.parts.admin.answer(session, call, { kind: 'cancelled', state: job.state });
+    if (session !== undefined)
+      this.parts.admin.answer(session, call, { kind: 'cancelled', state: job.state });
   }
 
   /** The worker of a cancelled job aborts its attempt; no worker gets one that was queued. */
