@@ -270,6 +270,24 @@ pages('all dead letters of a search are queued again after a question that has t
   }
 });
 
+pages('all jobs of a search are cancelled after a question that has their number', async () => {
+  await using rig = await GatewayRig.start();
+  // More than a page shows.
+  for (let n = 0; n < 60; n += 1) await rig.submit('later.job', n, '?runAfter=1h');
+  const browser = await openBrowser();
+  try {
+    const { page, problems } = await openPage(browser, `${rig.url}/#/jobs?state=queued&exec=later.job`);
+    const asked = acceptDialogs(page);
+    await page.getByRole('button', { name: 'Cancel all that fit' }).click();
+    await page.getByText('60 of 60 cancelled').waitFor();
+    assert.equal(asked, ['Cancel 60 jobs?']);
+    await page.getByText('No job fits all of these').waitFor();
+    assert.equal(problems, []);
+  } finally {
+    await browser.close();
+  }
+});
+
 pages('a page asks for a token where tokens are needed', async () => {
   await using rig = await GatewayRig.start({
     tokens: [{ name: 'ann', token: TOKEN, roles: ['operate'] }],

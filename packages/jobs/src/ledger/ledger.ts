@@ -1,7 +1,9 @@
 import { TimedHeap } from '../collections/timed-heap.js';
 import { type Payload, payloadHash } from '../job/payload.js';
 import type { TraceContext } from '../job/trace-context.js';
-import { LedgerCorruptError } from '../jobs-error.js';
+import { type JobFailure, LedgerCorruptError } from '../jobs-error.js';
+import type { AttemptEnding } from './attempts/ended-attempt.js';
+import { endingOf, JobAttempts } from './attempts/job-attempts.js';
 import { auditEntryOf } from './audit/audit-entry.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import { loadChunk } from './codec/ledger-snapshot-codec.js';
@@ -88,6 +90,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly schedules = new ScheduleTable();
   /** Of jobs that are kept. */
   readonly tags = new JobTags();
+  /** Of jobs that are kept, where an attempt ended without an output. */
+  readonly attempts = new JobAttempts();
   readonly audit = new AuditTrail();
   /** Names of workers that get no jobs. */
   readonly quietWorkers = new Set<string>();
@@ -307,7 +311,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     }
     this.setState(job, 'running');
     job.attempt = record.attempt;
-    job.worker = record.worker;
+    job.assignment = { worker: record.worker, startedAt: record.at };
     job.chunks = undefined;
     return job;
   }
@@ -315,6 +319,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
   private ack(record: AckRecord): Job<State> {
     const job = this.expectAttempt(record);
     job.chunks = record.chunks;
+    if (this.attempts.size > 0 && this.attempts.of(job.no).length > 0)
+      this.addAttempt(job, record.at, 'done', undefined);
     const end = { at: record.at, result: record.result, reason: '', failure: undefined };
     this.finish(job, 'done', withMetadata(end, record));
     return job;
@@ -325,8 +331,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (record.type === 'worker_down_requeue') job.crashes += 1;
     else if (record.type !== 'release') job.failures += 1;
     if (record.failure !== undefined) job.failure = record.failure;
+    this.addAttempt(job, record.at, endingOf(record), record.failure);
     job.chunks = record.chunks;
-    job.worker = '';
+    job.assignment = undefined;
     // It waited since its redrive, unless it is delayed now.
     job.dueAt = Math.max(record.dueAt, this.redrivenAt.get(job.no) ?? 0);
     if (this.redrivenAt.size > 0) this.redrivenAt.delete(job.no);
@@ -339,7 +346,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (record.reason === 'quarantined') job.crashes += 1;
     else job.failures += 1;
     job.failure = record.failure ?? job.failure;
-    job.worker = '';
+    this.addAttempt(job, record.at, endingOf(record), record.failure);
+    job.assignment = undefined;
     this.setState(job, 'dead');
     this.removeLive(job);
     // It cannot be redriven, so the rest of its feed is of no use.
@@ -350,12 +358,25 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return job;
   }
 
+  /** The attempt of a running job has ended; called before its assignment is dropped. */
+  private addAttempt(
+    { no, attempt, assignment }: Job<State>,
+    endedAt: number,
+    ending: AttemptEnding,
+    failure: JobFailure | undefined,
+  ): void {
+    const { worker = '', startedAt = 0 } = assignment ?? {};
+    const ended = { attempt, worker, startedAt, endedAt, ending };
+    this.attempts.add(no, failure === undefined ? ended : { ...ended, failure });
+  }
+
   private cancel(record: CancelRecord): Job<State> {
     const job = this.jobs.get(record.job);
     if (job === undefined || (job.state !== 'queued' && job.state !== 'running')) {
       throw new LedgerCorruptError(`job ${record.job}: cancelled while ${job?.state ?? 'unknown'}`);
     }
     if (record.chunks !== undefined) job.chunks = record.chunks;
+    if (job.state === 'running') this.addAttempt(job, record.at, 'cancelled', undefined);
     this.finish(job, 'cancelled', {
       at: record.at,
       result: undefined,
@@ -452,7 +473,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     job.orderKey = '';
     this.dropExtras(job.no);
     job.failure = undefined;
-    job.worker = '';
+    job.assignment = undefined;
     this.recordEnd(job, end);
     this.trimResults(RECORD_EXPIRIES_MAX);
   }
@@ -548,6 +569,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (state === 'dead') this.removeDead(template);
     this.dropExtras(no);
     if (this.tags.size > 0) this.tags.drop(no);
+    if (this.attempts.size > 0) this.attempts.drop(no);
     this.jobs.remove(no);
     if (this.feeds.size > 0) this.feeds.delete(no);
     policy.jobs -= 1;

@@ -4,6 +4,7 @@
 import type { ByteWriter } from '../../bytes/byte-writer.js';
 import {
   HAS_FIELDS,
+  type OptionalField,
   type OptionalFields,
   readOptionalFields,
   readTextField,
@@ -39,6 +40,7 @@ const SAME_RESULT = 2;
 
 /** Numbers of optional fields, beside those of traces and streams. */
 const ORDER_KEY = 5;
+const STARTED_AT = 6;
 const REDRIVEN_AT = 7;
 
 /** The encoder of one snapshot. A chunk can be read on its own, so its first job is whole. */
@@ -52,8 +54,12 @@ export function jobEncoder(
     if (template !== undefined && sharesTemplate(job, template))
       return encodeFromTemplate(job, template, out);
     const orderKey = textField(ORDER_KEY, job.orderKey === '' ? undefined : job.orderKey) ?? [];
-    const redrivenAt = timeField(REDRIVEN_AT, ledger.redrivenAt.get(job.no)) ?? [];
-    const fields = [...traceFields(ledger.traceOf(job.no)), ...jobFields(job), ...orderKey, ...redrivenAt];
+    const fields = [
+      ...traceFields(ledger.traceOf(job.no)),
+      ...jobFields(job),
+      ...orderKey,
+      ...timesOf(ledger, job),
+    ];
     out.byte(fields.length === 0 ? WHOLE : WHOLE | HAS_FIELDS);
     if (fields.length > 0) writeOptionalFields(out, fields);
     encodeJob(job, out);
@@ -73,15 +79,26 @@ export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
         ? decodeJob(ledger, read, readJobFields(fields))
         : decodeFromTemplate(ledger, read, form, last);
     if (trace !== undefined) ledger.traces.set(job.no, trace);
-    if (fields !== undefined) readQueueFields(ledger, job, fields);
+    if (fields !== undefined) readOwnFields(ledger, job, fields);
     if (isFinal(job)) last = job;
   };
 }
 
-function readQueueFields(ledger: Ledger, job: Job, fields: OptionalFields): void {
+function timesOf({ redrivenAt }: Pick<Ledger, 'redrivenAt'>, { no, assignment }: Job): OptionalField[] {
+  const { startedAt = 0 } = assignment ?? {};
+  return [
+    ...(timeField(STARTED_AT, startedAt === 0 ? undefined : startedAt) ?? []),
+    ...(timeField(REDRIVEN_AT, redrivenAt.get(no)) ?? []),
+  ];
+}
+
+function readOwnFields(ledger: Ledger, job: Job, fields: OptionalFields): void {
   job.orderKey = readTextField(fields, ORDER_KEY) ?? '';
   const redrivenAt = readTimeField(fields, REDRIVEN_AT);
   if (redrivenAt !== undefined) ledger.redrivenAt.set(job.no, redrivenAt);
+  const startedAt = readTimeField(fields, STARTED_AT);
+  if (startedAt !== undefined && job.assignment !== undefined)
+    job.assignment = { ...job.assignment, startedAt };
 }
 
 function isLive({ state }: Job): boolean {
@@ -159,8 +176,10 @@ function decodeJob(ledger: Ledger, read: LedgerByteReader, { chunks, metadata }:
   const at = read.double();
   const key = read.text();
   const dueAt = read.double();
-  const counts = { attempt: read.int(), failures: read.int(), crashes: read.int(), worker: read.text() };
+  const counts = { attempt: read.int(), failures: read.int(), crashes: read.int() };
+  const worker = read.text();
   const job = Object.assign(new Job(no, policy, client, at, key, read.anyPayload(), dueAt), counts);
+  if (worker !== '') job.assignment = { worker, startedAt: 0 };
   job.failure = decodeFailure(read);
   job.chunks = chunks;
   job.state = state;
