@@ -32,13 +32,19 @@ async function readFolder(
     if (named.has(file)) found(file, await readFile(storage, spillFileName(file)));
     else await promised<void>((done) => storage.unlink(spillFileName(file), done));
   }
+  await promised<void>((done) => storage.syncDir(SPILL_FOLDER, done));
 }
 
+/**
+ * The leader before may have ended between a write and its sync. Chunks that are found here are acknowledged,
+ * so they must be on the disk.
+ */
 async function readFile(storage: Storage, name: string): Promise<Uint8Array> {
   const size = await promised<number | undefined>((done) => storage.size(name, done));
   const bytes = Buffer.allocUnsafeSlow(size ?? 0);
   const handle = await promised<StorageFile>((done) => storage.open(name, 'read', done));
   const count = await promised<number>((done) => storage.read(handle, bytes, 0, done));
+  await promised<void>((done) => storage.sync(handle, done));
   await promised<void>((done) => storage.close(handle, done));
   return bytes.subarray(0, count);
 }

@@ -123,6 +123,24 @@ files('a durable write survives a power cut, with the name of its file; another 
   assert.not.ok(two.found.get(2)?.includes('perhaps'));
 });
 
+files('bytes that an opening finds survive a power cut after it', async () => {
+  const storage = new FaultyStorage({ schedule: (complete) => setImmediate(complete) });
+  {
+    await using one = await rig(storage);
+    await one.write(1, 0, 'not synced');
+  }
+  {
+    await using two = await rig(storage, [1]);
+    assert.is(two.found.get(1), 'not synced');
+  }
+  const after = new FaultyStorage({
+    disk: storage.disk.afterCrash('drop', 1),
+    schedule: (complete) => setImmediate(complete),
+  });
+  await using three = await rig(after, [1]);
+  assert.is(three.found.get(1), 'not synced');
+});
+
 files('an error of a call is its answer: a short write, too', async () => {
   const faults = [
     { kind: 'error', errno: 'ENOSPC' },
