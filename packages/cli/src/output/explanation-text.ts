@@ -44,7 +44,13 @@ export function reasonText(reason: WaitReason, idOf: (job: number) => string): s
   }
 }
 
-function aheadText({ ofTenant, ofOthers, ofHigherPriority, priority, level }: WaitReason & { kind: 'ahead' }): string {
+function aheadText({
+  ofTenant,
+  ofOthers,
+  ofHigherPriority,
+  priority,
+  level,
+}: WaitReason & { kind: 'ahead' }): string {
   const ahead = `${ofTenant} of its tenant, ${ofOthers} of others, ${ofHigherPriority} of higher priority`;
   return `jobs that begin before it: ${ahead}; its own priority is ${priority}, ${level} with its age`;
 }

@@ -112,10 +112,16 @@ operating('`run` says after a second whether no worker serves its job or all are
   };
   assert.match(await run('slow.nap'), /^troupe: job \S+ waits: no worker is connected; see troupe worker$/);
   await using _worker = await workerOf(s.at, s.dir, ['--slots', '2']);
-  assert.match(await run('no.job'), /^troupe: job \S+ waits: no worker serves it: 1 are connected, 0 of them with its handler; see /);
+  assert.match(
+    await run('no.job'),
+    /^troupe: job \S+ waits: no worker serves it: 1 are connected, 0 of them with its handler; see /,
+  );
   await inProcess(['submit', 'slow.nap', '60000', '--leader', s.at]);
   // The first run above was taken meanwhile.
-  assert.match(await run('slow.nap'), /^troupe: job \S+ waits: .*no worker that serves it has room \(1\): 2 of 2 slots are taken; /);
+  assert.match(
+    await run('slow.nap'),
+    /^troupe: job \S+ waits: .*no worker that serves it has room \(1\): 2 of 2 slots are taken; /,
+  );
 });
 
 operating(
