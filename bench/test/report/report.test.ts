@@ -103,6 +103,8 @@ reports('a benchmark with three sizes has a line chart, with points in the order
   );
   const picture = lineCharts(many);
   assert.is(picture.match(/<circle/g)?.length, 3);
+  const labels = [...picture.matchAll(/<text class="(?:end|middle)"[^>]*>([^<]+)</g)].map(([, text]) => text);
+  assert.equal(labels, ['0', '20 k', '40 k', '60 k', '80 k', '1 k', '10 k', '1 M']);
   assert.match(picture, 'a &lt;machine&gt;');
   assert.not.match(picture, 'NaN');
   assert.is(lineCharts(report), '');

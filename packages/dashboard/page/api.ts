@@ -53,7 +53,7 @@ export interface Failure {
 export interface EndedAttempt {
   readonly attempt: number;
   readonly worker: string;
-  /** 0: by an earlier leader. */
+  /** 0: not known. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly ending: string;

@@ -77,6 +77,23 @@ control('dead letters are grouped, counted and driven by filter, and the audit h
   assert.ok((entries as Answer[]).some(({ action }) => action === 'redrive'));
 });
 
+control('jobs of a search are counted, then cancelled, no more than the count', async () => {
+  await using rig = await GatewayRig.start();
+  const submit = (n: number): Promise<string> => rig.submit('later.job', n, '?runAfter=1h');
+  for (let n = 0; n < 3; n += 1) await submit(n);
+  const where = (body: object): Promise<Response> => rig.post('/api/jobs/cancel-where', body);
+  const filter = { exec: 'later.job' };
+  assert.equal(await bodyOf(await where({ filter })), { matched: 3, cancelled: 0 });
+  const late = await submit(4);
+  const answer = await where({ filter, dryRun: false, max: 3, reason: 'wrong list' });
+  assert.equal(await bodyOf(answer), { matched: 3, cancelled: 3 });
+  assert.is((await bodyOf(await rig.get(`/api/jobs/${late}`)))['state'], 'queued');
+  assert.is((await where({ filter: {} })).status, 400);
+  assert.is((await where({ filter: { state: 'dead' } })).status, 400);
+  const { entries } = await bodyOf(await rig.get('/api/audit?max=10'));
+  assert.ok((entries as Answer[]).some(({ action, target }) => action === 'cancel' && target === '3 jobs'));
+});
+
 control('a worker is made quiet and resumed; clients are listed', async () => {
   await using rig = await GatewayRig.start();
   assert.equal(await bodyOf(await rig.post('/api/workers/embedded/quiet', undefined)), { processes: 1 });

@@ -169,6 +169,9 @@ pages(
       await openView(page, 'Workers');
       await page.getByRole('button', { name: 'Quiet' }).click();
       await page.getByRole('button', { name: 'Resume' }).waitFor();
+      const held = await rig.submit('sample.slow', 1);
+      await goTo(page, `jobs/${held}`, 'sample.slow');
+      await page.getByText(/No worker serves it: 1 are connected, 1 that could are quiet\./).waitFor();
       assert.equal(problems, []);
     } finally {
       await browser.close();
@@ -264,6 +267,24 @@ pages('all dead letters of a search are queued again after a question that has t
     await page.getByRole('button', { name: 'Queue all that fit again' }).click();
     await page.getByText('3 of 3 queued again').waitFor();
     assert.equal(asked, ['Queue 3 dead letters again?']);
+    assert.equal(problems, []);
+  } finally {
+    await browser.close();
+  }
+});
+
+pages('all jobs of a search are cancelled after a question that has their number', async () => {
+  await using rig = await GatewayRig.start();
+  // More than a page shows.
+  for (let n = 0; n < 60; n += 1) await rig.submit('later.job', n, '?runAfter=1h');
+  const browser = await openBrowser();
+  try {
+    const { page, problems } = await openPage(browser, `${rig.url}/#/jobs?state=queued&exec=later.job`);
+    const asked = acceptDialogs(page);
+    await page.getByRole('button', { name: 'Cancel all that fit' }).click();
+    await page.getByText('60 of 60 cancelled').waitFor();
+    assert.equal(asked, ['Cancel 60 jobs?']);
+    await page.getByText('No job fits all of these').waitFor();
     assert.equal(problems, []);
   } finally {
     await browser.close();

@@ -8,6 +8,8 @@ export { JobHandle } from './client/job-handle.js';
 export type { JobInputView } from './client/job-input-view.js';
 export type {
   AuditOptions,
+  CancelReport,
+  CancelWhereOptions,
   GroupOptions,
   RedriveOptions,
   RedriveReport,
@@ -109,6 +111,7 @@ export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
 export { scheduleTimes } from './leader/schedules/schedule-times.js';
+export type { AttemptEnding, EndedAttempt } from './ledger/attempts/ended-attempt.js';
 export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
 export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
@@ -116,8 +119,6 @@ export type { LedgerLine } from './ledger/lines/line-field.js';
 export type { ScheduleOverlap, ScheduleRule } from './ledger/schedules/schedule-rule.js';
 export type { ActorsView, LeaderActors } from './protocol/actors-view.js';
 export type {
-  AttemptEnding,
-  EndedAttempt,
   FeedView,
   JobProgress,
   JobView,

@@ -92,6 +92,29 @@ async function openedLeader(dir: string): Promise<OpenedLeader> {
   return opened;
 }
 
+/** Folders of leaders that are restarted, by the schedules in them. */
+interface ScheduleFolders {
+  readonly many: string;
+  /** As many records as `many`, about few schedules: what reading a log leaves to the engine is in both. */
+  readonly changed: string;
+  /** Few schedules, and a short log. */
+  readonly few: string;
+}
+
+async function fillFolders(dir: string, schedules: number): Promise<ScheduleFolders> {
+  const folders = { many: join(dir, 'many'), changed: join(dir, 'changed'), few: join(dir, 'few') };
+  for (const [name, folder] of Object.entries(folders)) {
+    const setup = await openEmbedded(0, folder);
+    const payloads = new PayloadSource(PAYLOAD_BYTES);
+    await addSchedules(setup.client, name === 'many' ? schedules : CALLS, payloads);
+    // Another input each time: an equal schedule would be no record.
+    for (let added = CALLS; name === 'changed' && added < schedules; added += CALLS)
+      await addSchedules(setup.client, CALLS, payloads);
+    await setup.close();
+  }
+  return folders;
+}
+
 /** Resident memory of a leader that has been restarted, by its number of schedules. */
 export function scheduleResidentMemory(count: number): Case {
   return {
@@ -99,28 +122,27 @@ export function scheduleResidentMemory(count: number): Case {
     unit: 'schedules',
     group: 'time',
     headline: 'heapBytes',
-    note: `resident memory of a restarted leader process with schedules, less that of one with ${CALLS}, per schedule; the file has both after garbage collections`,
+    note: `resident memory of a restarted leader process with schedules, less that of one whose log has as many records about ${CALLS} schedules, per schedule; overShortLogBytes: less that of one with ${CALLS} schedules and as many records; all after garbage collections`,
     systems: ['troupe'],
     repeat: { warmups: 1, iterations: 5, budgetMs: 120_000 },
     timeoutMs: 300_000,
     prepare: async ({ scale }) => {
-      const schedules = Math.max(2 * CALLS, Math.round(count * scale));
+      const schedules = Math.max(2, Math.round((count * scale) / CALLS)) * CALLS;
       const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
-      const folders = [join(dir, 'many'), join(dir, 'few')] as const;
-      for (const [i, folder] of folders.entries()) {
-        const setup = await openEmbedded(0, folder);
-        await addSchedules(setup.client, i === 0 ? schedules : CALLS, new PayloadSource(PAYLOAD_BYTES));
-        await setup.close();
-      }
+      const folders = await fillFolders(dir, schedules);
       return {
         async run() {
           const started = performance.now();
-          const [many, few] = [await openedLeader(folders[0]), await openedLeader(folders[1])];
+          const many = await openedLeader(folders.many);
+          const changed = await openedLeader(folders.changed);
+          const few = await openedLeader(folders.few);
+          const more = schedules - CALLS;
           return {
-            attempted: schedules - CALLS,
-            completed: many.schedules - few.schedules,
+            attempted: more,
+            completed: many.schedules - changed.schedules,
             seconds: (performance.now() - started) / 1_000,
-            heapBytes: (many.rss - few.rss) / (schedules - CALLS),
+            heapBytes: (many.rss - changed.rss) / more,
+            extra: { overShortLogBytes: (many.rss - few.rss) / more },
           };
         },
         close: () => rm(dir, { recursive: true, force: true }),

@@ -13,6 +13,7 @@ const KEYS = [
   'compress',
   'limits',
   'times',
+  'labels',
   'transportLimits',
   'wal',
 ] as const satisfies readonly (keyof LeaderServerOptions)[];

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { defineJob, type JobDefinition } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { duration, wholeNumber, YEAR_MS } from './option-parsers.js';
+import { repeatable } from './repeatable-option.js';
 
 /** The command knows no schemas: values pass as they are, and the worker checks them. */
 const ANY: StandardSchemaV1<unknown, unknown> = {
@@ -14,6 +15,9 @@ export interface JobFlags {
   readonly runWithin?: number;
   readonly lease?: number;
   readonly keep?: number;
+  readonly priority?: number;
+  readonly startWithin?: number;
+  readonly require?: readonly string[];
   /** Its chunks are read. */
   readonly isStream?: boolean;
   /** Clients may feed it. */
@@ -30,14 +34,20 @@ export function withJobOptions(command: Command): Command {
       'silence of a worker after which the job is taken from it',
       duration(10, YEAR_MS),
     )
-    .option('--keep <time>', 'how long the result can be read', duration(0, YEAR_MS));
+    .option('--keep <time>', 'how long the result can be read', duration(0, YEAR_MS))
+    .option('--priority <n>', 'from 0 to 9; jobs of 9 begin first', wholeNumber(0, 9))
+    .option('--start-within <time>', 'it must begin within so long', duration(1, YEAR_MS))
+    .option('--require <label>', 'a label that its worker must have; may be given several times', repeatable);
 }
 
 export function untypedJob(exec: string, flags: JobFlags = {}): JobDefinition {
-  const { group, attempts, runWithin, lease, keep } = flags;
+  const { group, attempts, runWithin, lease, keep, priority, startWithin, require: requires } = flags;
   return defineJob(exec, {
     input: ANY,
     output: ANY,
+    priority,
+    startWithinMs: startWithin,
+    requires,
     ...(flags.isStream === true ? { chunk: ANY } : {}),
     ...(flags.isFed === true ? { feed: ANY } : {}),
     ...(group === undefined ? {} : { group }),

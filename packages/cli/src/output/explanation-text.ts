@@ -15,7 +15,7 @@ export function explanationLines(
   return [`${id} waits:`, ...reasons.map((reason) => `- ${reasonText(reason, idOf)}`), estimate];
 }
 
-function reasonText(reason: WaitReason, idOf: (job: number) => string): string {
+export function reasonText(reason: WaitReason, idOf: (job: number) => string): string {
   switch (reason.kind) {
     case 'delayed':
       return `it is due in ${timeText(reason.leftMs)}, at ${new Date(reason.dueAt).toISOString()}`;
@@ -30,11 +30,11 @@ function reasonText(reason: WaitReason, idOf: (job: number) => string): string {
     case 'tenant-max':
       return `tenant ${reason.tenant} runs ${reason.running} of at most ${reason.max} attempts`;
     case 'ahead':
-      return `${reason.ofTenant + reason.ofOthers + reason.ofHigherPriority} jobs begin before it: ${reason.ofTenant} of its tenant, ${reason.ofOthers} of others, ${reason.ofHigherPriority} of higher priority; its own is ${reason.priority}, ${reason.level} with its age`;
+      return aheadText(reason);
     case 'no-worker':
       return noWorkerText(reason);
     case 'no-credit':
-      return `${reason.eligible} workers serve it and none has room: ${reason.running} of ${reason.slots} slots are taken; start more workers`;
+      return `no worker that serves it has room (${reason.eligible}): ${reason.running} of ${reason.slots} slots are taken; start more workers`;
     case 'leader-draining':
       return 'the leader is shutting down';
     case 'being-written':
@@ -44,10 +44,26 @@ function reasonText(reason: WaitReason, idOf: (job: number) => string): string {
   }
 }
 
-function noWorkerText({ workers, serveExec, requires, feature }: WaitReason & { kind: 'no-worker' }): string {
+function aheadText({
+  ofTenant,
+  ofOthers,
+  ofHigherPriority,
+  priority,
+  level,
+}: WaitReason & { kind: 'ahead' }): string {
+  const ahead = `${ofTenant} of its tenant, ${ofOthers} of others, ${ofHigherPriority} of higher priority`;
+  return `jobs that begin before it: ${ahead}; its own priority is ${priority}, ${level} with its age`;
+}
+
+function noWorkerText(reason: WaitReason & { kind: 'no-worker' }): string {
+  const { workers, serveExec, quiet, requires, feature } = reason;
   const needs = [...requires.map((label) => `label ${label}`), ...(feature === '' ? [] : [feature])];
   const why = needs.length === 0 ? '' : ` with ${needs.join(', ')}`;
-  return `no worker serves it${why}: ${workers} are connected, ${serveExec} of them with its handler; see troupe worker`;
+  if (workers === 0) return `no worker${why} is connected; see troupe worker`;
+  const connected = `${workers} are connected, ${serveExec} of them with its handler`;
+  return quiet > 0
+    ? `no worker may take it${why}: ${connected}, ${quiet} of these would but an operator made them quiet; see troupe workers resume`
+    : `no worker serves it${why}: ${connected}; see troupe worker`;
 }
 
 /** `950 ms`, `12 s`, `3 min`, `2 h` */

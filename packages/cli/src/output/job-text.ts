@@ -1,4 +1,4 @@
-import type { JobView } from '@troupe/jobs';
+import type { EndedAttempt, JobFailure, JobView } from '@troupe/jobs';
 
 /** A job as the command prints it with --json: the public id, times as text. */
 export interface ShownJob {
@@ -26,6 +26,13 @@ export interface ShownJob {
   readonly waitsForRunner: string | null;
   /** By its handler; null where it has said nothing. */
   readonly progress: JobView['progress'] | null;
+  /** Those that have ended, oldest first, where one of them failed; null where none did, and in lists. */
+  readonly attempts: readonly ShownAttempt[] | null;
+}
+
+interface ShownAttempt extends Omit<EndedAttempt, 'startedAt' | 'endedAt'> {
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
 }
 
 type WorkerLiveness = NonNullable<JobView['liveness']>;
@@ -58,6 +65,7 @@ export function shownJob(id: string, view: JobView): ShownJob {
     blockedMs: Math.round(view.blockedMs ?? 0),
     waitsForRunner: view.waitsForRunner ?? null,
     progress: view.progress ?? null,
+    attempts: view.attempts?.map(shownAttempt) ?? null,
   };
 }
 
@@ -85,10 +93,28 @@ export function jobLines(job: ShownJob): string[] {
     ],
     ['stack', job.failure?.stack === undefined ? null : stackText(job.failure)],
     ['payload', job.payloadBytes === null ? null : `${job.payloadBytes} bytes`],
+    ...(job.attempts ?? []).map((one): [string, string] => ['attempt', attemptText(one)]),
     ['progress', progressText(job)],
     ...logRows(job),
   ];
   return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name.padEnd(10)} ${value}`);
+}
+
+function shownAttempt(ended: EndedAttempt): ShownAttempt {
+  return { ...ended, startedAt: timeOrNull(ended.startedAt), endedAt: timeOrNull(ended.endedAt) };
+}
+
+/** `2 timed-out 2026-11-18T10:00:00.000Z after 120 ms on w~1: TimeoutError: …; caused by Error: …` */
+function attemptText({ attempt, ending, startedAt, endedAt, worker, failure }: ShownAttempt): string {
+  const ms = startedAt === null || endedAt === null ? undefined : Date.parse(endedAt) - Date.parse(startedAt);
+  const took = ms === undefined ? '' : ` after ${ms} ms`;
+  const where = worker === '' ? '' : ` on ${worker}`;
+  return `${attempt} ${ending} ${endedAt ?? ''}${took}${where}${failure === undefined ? '' : `: ${failureText(failure)}`}`;
+}
+
+function failureText({ name, message, cause }: JobFailure): string {
+  const own = `${name}: ${message}`;
+  return cause === undefined ? own : `${own}; caused by ${failureText(cause)}`;
 }
 
 /** `40 % page 12`, with its attempt where that is not the latest. */

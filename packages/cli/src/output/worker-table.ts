@@ -6,6 +6,10 @@ import { textTable } from './text-table.js';
 export function workerTable(workers: readonly WorkerView[]): string[] {
   const head = ['WORKER', 'STATE', 'RUNNING', 'OVERRUN', 'CREDIT', 'CPU', 'LAG'];
   const rows = workers.map(rowOf);
+  if (workers.some(({ labels = [] }) => labels.length > 0)) {
+    head.push('LABELS');
+    for (const [index, row] of rows.entries()) row.push((workers[index]?.labels ?? []).join(' '));
+  }
   if (workers.some(({ runners = [] }) => runners.length > 0)) {
     head.push('RUNNERS');
     for (const [index, row] of rows.entries()) row.push(runnersText(workers[index]?.runners ?? []));

@@ -63,7 +63,7 @@ control('`explain` says why a job waits, and `queue` pauses, drains, limits and 
   const to = ['--leader', s.at];
   const id = (await inProcess(['submit', 'math.add', '[1,2]', ...to])).out.trim();
   const lonely = await inProcess(['explain', id, ...to]);
-  assert.match(lonely.out, /waits:\n- no worker serves it: 0 are connected/);
+  assert.match(lonely.out, /waits:\n- no worker is connected; see troupe worker\n/);
   assert.match((await inProcess(['queue', 'pause', 'math.add', ...to])).out, /math\/math\.add +paused/);
   await using worker = await ownWorker(s);
   assert.ok(worker);
@@ -152,6 +152,9 @@ control('a worker is made quiet, resumed and stopped from afar; clients are list
   const to = ['--leader', s.at];
   assert.match((await inProcess(['workers', 'quiet', 'w1', ...to])).out, /^w1 quiet, 1 process\n$/);
   assert.match((await inProcess(['workers', 'ls', ...to])).out, /w1\S* +quiet/);
+  const held = (await inProcess(['submit', 'math.add', '[1,2]', ...to])).out.trim();
+  const explained = (await inProcess(['explain', held, ...to])).out;
+  assert.match(explained, /1 of them with its handler, 1 of these would but .* made them quiet; see troupe/);
   const [resumed] = lines(await inProcess(['workers', 'resume', 'w1', '--json', ...to]));
   assert.equal(resumed, { worker: 'w1', resumed: 1 });
   assert.is((await inProcess(['run', 'math.add', '[1,2]', ...to])).out, '3\n');
@@ -175,6 +178,7 @@ control('a job that requires a label runs on a worker with it', async () => {
   assert.is((await inProcess(['run', 'math.add', '[1,2]', '--require', 'gpu', ...to])).out, '3\n');
   const id = (await inProcess(['submit', 'math.add', '[1,2]', '--require', 'tpu', ...to])).out.trim();
   assert.match((await inProcess(['explain', id, ...to])).out, /no worker serves it with label tpu/);
+  assert.match((await inProcess(['workers', 'ls', ...to])).out, /^WORKER .*LABELS\n.* gpu\n$/);
 });
 
 control.run();

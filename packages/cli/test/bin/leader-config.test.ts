@@ -36,6 +36,7 @@ operating(
     assert.is((await inProcess(['submit', 'math.add', '[1,2]', '--leader', at])).code, 0);
     const refused: readonly [unknown, number, RegExp][] = [
       [{ limit: {} }, 78, /limit: there is no such option; known are dir, address/],
+      [{ labels: ['a b'] }, 64, /labels/],
       [{ transportLimits: { pings: 1 } }, 78, /transportLimits\.pings: there is no such option/],
       [{ limits: { jobs: 1 } }, 64, /limits.*jobs: there is no such option/],
       ['text', 78, /not an object/],
@@ -79,6 +80,29 @@ operating(
   },
 );
 
+operating('with `--label` a leader refuses jobs and schedules that require another one', async () => {
+  await using f = await folder();
+  const file = join(f.dir, 'leader.json');
+  await writeFile(file, JSON.stringify({ labels: ['eu'] }));
+  const flags = ['--port', '0', '--dir', join(f.dir, 's'), '--config', file];
+  const submitWith = async (at: string, label: string): Promise<number | null> =>
+    (await inProcess(['submit', 'math.add', '[1,2]', '--require', label, '--leader', at])).code;
+  await using configured = new Running(['leader', ...flags]);
+  const first = String((await configured.first)['address']);
+  assert.equal([await submitWith(first, 'eu'), await submitWith(first, 'gpu')], [0, 65]);
+  await configured.end();
+  await using leader = new Running(['leader', ...flags, '--label', 'gpu', '--label', 'us']);
+  const at = String((await leader.first)['address']);
+  assert.equal([await submitWith(at, 'gpu'), await submitWith(at, 'us')], [0, 0]);
+  const refused = await inProcess(['submit', 'math.add', '[1,2]', '--require', 'eu', '--leader', at]);
+  assert.is(refused.code, 65);
+  assert.match(refused.err, /label 'eu' is unknown, its labels are gpu, us/);
+  const every = ['schedule', 'add', 'night', 'math.add', '[1,2]', '--every', '1h', '--leader', at];
+  const schedule = await inProcess([...every, '--require', 'eu']);
+  assert.match(schedule.err, /label 'eu' is unknown/);
+  assert.is((await inProcess(every)).code, 0);
+});
+
 operating('`run` says after a second whether no worker serves its job or all are full', async () => {
   await using s = await ownLeader();
   const run = async (exec: string): Promise<string> => {
@@ -86,12 +110,18 @@ operating('`run` says after a second whether no worker serves its job or all are
     assert.is(ended.code, 75);
     return ended.err.split('\n')[0] ?? '';
   };
-  assert.match(await run('slow.nap'), /^troupe: job \S+ waits: there is no worker; see troupe workers ls$/);
+  assert.match(await run('slow.nap'), /^troupe: job \S+ waits: no worker is connected; see troupe worker$/);
   await using _worker = await workerOf(s.at, s.dir, ['--slots', '2']);
-  assert.match(await run('no.job'), /^troupe: job \S+ waits: there is no worker for no\.job with room; see /);
+  assert.match(
+    await run('no.job'),
+    /^troupe: job \S+ waits: no worker serves it: 1 are connected, 0 of them with its handler; see /,
+  );
   await inProcess(['submit', 'slow.nap', '60000', '--leader', s.at]);
   // The first run above was taken meanwhile.
-  assert.match(await run('slow.nap'), /^troupe: job \S+ waits: all workers are full \(1\); see /);
+  assert.match(
+    await run('slow.nap'),
+    /^troupe: job \S+ waits: .*no worker that serves it has room \(1\): 2 of 2 slots are taken; /,
+  );
 });
 
 operating(

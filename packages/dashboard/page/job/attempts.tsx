@@ -29,7 +29,7 @@ export function Attempts({ job }: { readonly job: JobRow }) {
   );
 }
 
-/** Of a leader that was started since: the last one, as far as it is known. */
+/** Of a job that is done with its first attempt, or of a folder of an earlier version: the last one, as far as it is known. */
 function endedOf(job: JobRow): readonly EndedAttempt[] {
   if (job.attempts !== undefined) return job.attempts;
   const { attempt, worker, endedAt, failure, state } = job;

@@ -42,8 +42,8 @@ const TEXTS: Readonly<Record<string, (reason: Reason) => string>> = {
   'tenant-max': ({ tenant, running, max }) => `Tenant ${tenant} runs ${running} of at most ${max} attempts.`,
   ahead: ({ ofTenant, ofOthers, ofHigherPriority }) =>
     `${Number(ofTenant) + Number(ofOthers) + Number(ofHigherPriority)} jobs begin before it.`,
-  'no-worker': ({ workers, requires }) =>
-    `No worker serves it${(requires as string[]).length === 0 ? '' : ` with ${(requires as string[]).join(', ')}`}: ${workers} are connected.`,
+  'no-worker': ({ workers, quiet, requires }) =>
+    `No worker serves it${(requires as string[]).length === 0 ? '' : ` with ${(requires as string[]).join(', ')}`}: ${workers} are connected${Number(quiet) > 0 ? `, ${quiet} that could are quiet` : ''}.`,
   'no-credit': ({ eligible, slots, running }) =>
     `${eligible} workers serve it and none has room: ${running} of ${slots} slots are taken.`,
   'leader-draining': () => 'The leader is shutting down.',

@@ -11,6 +11,8 @@ interface Props {
   readonly onChanged: (report: string) => void;
 }
 
+const REASON = 'by the dashboard';
+
 type Act = 'redrive' | 'purge' | 'cancel';
 
 const QUESTIONS: Readonly<Record<Act, (jobs: string) => string>> = {
@@ -44,7 +46,7 @@ export function ChosenJobs({ jobs, filter, onChanged }: Props) {
   const change = (act: Act): Promise<void> =>
     run(async () => {
       if (!confirm(QUESTIONS[act](jobsText(chosen.size, isDead)))) return '';
-      return act === 'cancel' ? cancelAll([...chosen]) : changeDead(act, [...chosen]);
+      return act === 'cancel' ? cancelChosen([...chosen]) : changeDead(act, [...chosen]);
     });
   const redriveAll = (): Promise<void> =>
     run(async () => {
@@ -52,6 +54,15 @@ export function ChosenJobs({ jobs, filter, onChanged }: Props) {
       if (!confirm(QUESTIONS.redrive(jobsText(matched, true)))) return '';
       const { redriven } = await redriveWhere(filter, false);
       return `${count(redriven)} of ${count(matched)} queued again`;
+    });
+  const cancelAll = (): Promise<void> =>
+    run(async () => {
+      const { matched } = await cancelWhere({ filter, dryRun: true });
+      if (matched === 0) return 'No job fits any more';
+      if (!confirm(QUESTIONS.cancel(jobsText(matched, false)))) return '';
+      // No more than the question has named: jobs that came since stay.
+      const { cancelled } = await cancelWhere({ filter, dryRun: false, max: matched, reason: REASON });
+      return `${count(cancelled)} of ${count(matched)} cancelled`;
     });
   const none = chosen.size === 0;
   return (
@@ -73,9 +84,14 @@ export function ChosenJobs({ jobs, filter, onChanged }: Props) {
             </button>
           </>
         ) : (
-          <button type="button" disabled={none} onClick={() => void change('cancel')}>
-            Cancel {chosen.size}
-          </button>
+          <>
+            <button type="button" disabled={none} onClick={() => void change('cancel')}>
+              Cancel {chosen.size}
+            </button>
+            <button type="button" onClick={() => void cancelAll()}>
+              Cancel all that fit …
+            </button>
+          </>
         )}
       </div>
       {problem === '' ? null : <p class="error">{problem}</p>}
@@ -97,11 +113,11 @@ async function changeDead(act: 'redrive' | 'purge', ids: readonly string[]): Pro
 }
 
 /** One after the other: the leader is not to be flooded by a page. */
-async function cancelAll(ids: readonly string[]): Promise<string> {
+async function cancelChosen(ids: readonly string[]): Promise<string> {
   let cancelled = 0;
   for (const id of ids) {
     const { state } = await call<{ readonly state: string }>('POST', `/api/jobs/${id}/cancel`, {
-      reason: 'by the dashboard',
+      reason: REASON,
     });
     if (state === 'cancelled') cancelled += 1;
   }
@@ -113,4 +129,8 @@ function redriveWhere(
   dryRun: boolean,
 ): Promise<{ readonly matched: number; readonly redriven: number }> {
   return call('POST', '/api/dead-letters/redrive-where', { filter, dryRun });
+}
+
+function cancelWhere(body: object): Promise<{ readonly matched: number; readonly cancelled: number }> {
+  return call('POST', '/api/jobs/cancel-where', body);
 }

@@ -1,3 +1,4 @@
+import { BULK_ROUTES } from './bulk-routes.js';
 import { DEAD_LETTER_ROUTES } from './dead-letter-routes.js';
 import { INPUT_ROUTES } from './input-routes.js';
 import { JOB_ROUTES } from './job-routes.js';
@@ -15,6 +16,7 @@ export const ROUTES: readonly Route[] = [
   ...INPUT_ROUTES,
   ...STREAM_ROUTES,
   ...DEAD_LETTER_ROUTES,
+  ...BULK_ROUTES,
   ...SEARCH_ROUTES,
   ...QUEUE_ROUTES,
   ...OPERATOR_ROUTES,

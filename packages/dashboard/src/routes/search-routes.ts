@@ -1,7 +1,5 @@
 import type { JobFilter } from '@troupe/jobs';
-import { badInput } from '../problem/http-problem.js';
 import { shownJob } from './job-view.js';
-import { readJson } from './request-body.js';
 import type { RequestParameters } from './request-parameters.js';
 import { json, jsonBody, type Route, type RouteParameter } from './route.js';
 import { JOB_ID, JOB_STATES, JOB_VIEW } from './schemas.js';
@@ -110,35 +108,7 @@ const groups: Route = {
   },
 };
 
-const redriveWhere: Route = {
-  method: 'post',
-  path: '/api/dead-letters/redrive-where',
-  role: 'operate',
-  summary: 'Puts the dead letters that fit back into their queues, or counts them.',
-  body: jsonBody('Fields of a search, `dryRun` and `perSecond`.', {
-    type: 'object',
-    properties: { filter: { type: 'object' }, dryRun: { type: 'boolean' }, perSecond: { type: 'number' } },
-  }),
-  answers: {
-    '200': jsonBody('How many fitted, and how many were driven.', {
-      type: 'object',
-      properties: { matched: { type: 'integer' }, redriven: { type: 'integer' } },
-    }),
-  },
-  async serve({ client, request }) {
-    const body = ((await readJson(request)) ?? {}) as Readonly<Record<string, unknown>>;
-    const {
-      filter,
-      dryRun = true,
-      perSecond,
-    } = body as { filter?: JobFilter; dryRun?: boolean; perSecond?: number };
-    if (typeof filter !== 'object' || filter === null || Object.keys(filter).length === 0)
-      throw badInput('filter: needed at least one field, so that not everything is driven by mistake');
-    return json(await client.redriveWhere(filter, { dryRun, perSecond, signal: request.signal }));
-  },
-};
-
-export const SEARCH_ROUTES: readonly Route[] = [search, explain, groups, redriveWhere];
+export const SEARCH_ROUTES: readonly Route[] = [search, explain, groups];
 
 function filterOf(parameters: RequestParameters): JobFilter {
   const texts = TEXT_FIELDS.map((name) => [name, parameters.text(name) || undefined] as const);

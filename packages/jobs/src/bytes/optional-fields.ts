@@ -3,6 +3,7 @@ import type { ByteWriter } from './byte-writer.js';
 
 /** The bit of a flags or type byte that states that optional fields follow. */
 export const HAS_FIELDS = 128;
+const TIME_BYTES = 8;
 
 /**
  * A field that a reader without it skips. The numbers are in docs/wire-protocol.md §12 for messages and in
@@ -53,6 +54,20 @@ export function textField(number: number, value: string | undefined): OptionalFi
 export function readTextField(fields: OptionalFields | undefined, number: number): string | undefined {
   const bytes = fields?.get(number);
   return bytes === undefined ? undefined : Buffer.from(bytes).toString();
+}
+
+/** A time as an optional field, f64. */
+export function timeField(number: number, value: number | undefined): OptionalField[] | undefined {
+  if (value === undefined) return undefined;
+  const bytes = Buffer.alloc(TIME_BYTES);
+  bytes.writeDoubleLE(value);
+  return [{ number, bytes }];
+}
+
+/** A field of another length is none of this version. */
+export function readTimeField(fields: OptionalFields | undefined, number: number): number | undefined {
+  const bytes = fields?.get(number);
+  return bytes?.length === TIME_BYTES ? Buffer.from(bytes).readDoubleLE() : undefined;
 }
 
 function intBytes(value: number): number {

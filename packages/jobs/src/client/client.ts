@@ -31,6 +31,8 @@ import type { RequestAnswer } from './machine/client-effects.js';
 import { emptyDraft, emptyItem, type ItemDraft, type SubmitDraft } from './machine/submit-draft.js';
 import {
   type AuditOptions,
+  type CancelReport,
+  type CancelWhereOptions,
   type GroupOptions,
   OperatorCalls,
   type RedriveOptions,
@@ -433,6 +435,11 @@ export class Client implements JobOperations, AsyncDisposable {
   /** Puts the dead letters that fit back into their queues, at a rate, or counts them. */
   redriveWhere(filter: JobFilter, options: RedriveOptions = {}): Promise<RedriveReport> {
     return this.operator.redriveWhere(filter, options);
+  }
+
+  /** Cancels the queued and running jobs that fit every field of the filter, or counts them. */
+  cancelWhere(filter: JobFilter, options: CancelWhereOptions = {}): Promise<CancelReport> {
+    return this.operator.cancelWhere(filter, options);
   }
 
   /** Puts one dead letter back into its queue with another input. */

@@ -50,10 +50,9 @@ export {
   StreamResetError,
   SubmitWaitError,
 } from '../jobs-error.js';
+export type { AttemptEnding, EndedAttempt } from '../ledger/attempts/ended-attempt.js';
 export type { ScheduleOverlap, ScheduleRule } from '../ledger/schedules/schedule-rule.js';
 export type {
-  AttemptEnding,
-  EndedAttempt,
   FeedView,
   JobProgress,
   JobView,
@@ -93,6 +92,8 @@ export type { FeedReceipt } from './feed/client-feed.js';
 export type { FeedOptions, JobHandle, SubmitReceipt } from './job-handle.js';
 export type {
   AuditOptions,
+  CancelReport,
+  CancelWhereOptions,
   GroupOptions,
   RedriveOptions,
   RedriveReport,

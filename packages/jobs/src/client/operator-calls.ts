@@ -43,6 +43,23 @@ export interface RedriveOptions extends WaitOptions {
   readonly max?: number | undefined;
 }
 
+export interface CancelWhereOptions extends WaitOptions {
+  /** Kept with each job. Default empty. */
+  readonly reason?: string | undefined;
+  /** Counts the jobs that fit, and changes nothing. Default false. */
+  readonly dryRun?: boolean | undefined;
+  /** At most so many jobs, in the order of their numbers: those of a dry run. Default: all. */
+  readonly max?: number | undefined;
+}
+
+/** The end of a cancel by filter. */
+export interface CancelReport {
+  /** Queued and running jobs that fitted. */
+  readonly matched: number;
+  /** Jobs that were cancelled: others had ended meanwhile, or an answer was lost with its connection. */
+  readonly cancelled: number;
+}
+
 /** The end of a redrive by filter. */
 export interface RedriveReport {
   /** Dead letters that fitted. */
@@ -54,6 +71,7 @@ export interface RedriveReport {
 const BATCH_JOBS = 100;
 const BATCHES_PER_SECOND = 10;
 const PAGE_MAX = 1_000;
+const CANCEL_BATCH_JOBS = 250;
 
 const FILTER = {
   state: rule('a state of a job', (value) =>
@@ -77,6 +95,14 @@ const REDRIVE = {
   perSecond: number(0.001),
   dryRun: rule('true or false', (value) => typeof value === 'boolean'),
   max: wholeNumber(1),
+};
+
+const LIVE = rule('queued or running', (value) => value === 'queued' || value === 'running');
+const CANCEL = {
+  ...WAIT_OPTIONS,
+  reason: rule('a text', (value) => typeof value === 'string'),
+  dryRun: REDRIVE.dryRun,
+  max: REDRIVE.max,
 };
 
 /** Requests of operators, and the meaning of their answers. */
@@ -140,6 +166,23 @@ export class OperatorCalls {
         await this.pause((numbers.length / perSecond) * 1_000, signal);
     } while (after !== 0 && matched < max);
     return { matched, redriven };
+  }
+
+  /** Batch by batch, in the order of their numbers. */
+  async cancelWhere(filter: JobFilter, options: CancelWhereOptions): Promise<CancelReport> {
+    checkOptions('cancelWhere', filter, { ...FILTER, state: LIVE });
+    checkOptions('cancelWhere', options, CANCEL);
+    const { reason = '', dryRun = false, max = Number.MAX_SAFE_INTEGER, withinMs, signal } = options;
+    let [matched, cancelled, after] = [0, 0, 0];
+    do {
+      const batch = { after, max: Math.min(CANCEL_BATCH_JOBS, max - matched), dryRun };
+      const request = { kind: 'cancel-where', filter, reason, ...batch } as const;
+      const report = await this.call('cancel-report', request, { withinMs, signal });
+      matched += report.matched;
+      cancelled += report.cancelled;
+      after = report.next;
+    } while (after !== 0 && matched < max);
+    return { matched, cancelled };
   }
 
   async redriveEdited<D extends JobDefinition>(

@@ -94,6 +94,7 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     listSchedules: fromClient,
     search: fromClient,
     groupDeadLetters: fromClient,
+    cancelWhere: fromClient,
     redriveEdited: fromClient,
     listAudit: fromClient,
     listClients: fromClient,

@@ -53,6 +53,7 @@ export interface PeerMessages<Result = void> {
   listSchedules(received: ClientMessageOf<'call'>): Result;
   search(received: ClientMessageOf<'call'>): Result;
   groupDeadLetters(received: ClientMessageOf<'call'>): Result;
+  cancelWhere(received: ClientMessageOf<'call'>): Result;
   redriveEdited(received: ClientMessageOf<'call'>): Result;
   listAudit(received: ClientMessageOf<'call'>): Result;
   listClients(received: ClientMessageOf<'call'>): Result;

@@ -30,7 +30,6 @@ import type { LeaderContext, LeaderJob, LeaderLedger, Session } from './leader-c
 import type { LeaderEffects } from './leader-effects.js';
 import { LeaderTime } from './leader-time.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
-import { AttemptHistory } from './progress/attempt-history.js';
 import { ProgressTable } from './progress/progress-table.js';
 import { ScheduleApi } from './schedules/schedule-api.js';
 import { Scheduler } from './schedules/scheduler.js';
@@ -149,6 +148,7 @@ export class Leader implements LeaderContext {
     this.queues = new JobQueues(setup.limits.clientRunningMax, {
       isWaiting: (no) => this.dispatcher.isWaiting(no),
       waitsSince: (no) => this.dispatcher.waitsSince(no),
+      isRedriven: (no) => this.ledger.redrivenAt.has(no),
     });
     // Buckets start empty: a restart must not give a second burst.
     for (const control of setup.ledger.queueControls.values())
@@ -172,7 +172,6 @@ export class Leader implements LeaderContext {
     });
     this.leaseWatch = new LeaseWatch(this, this.attempts);
     const progress = new ProgressTable(this);
-    const history = new AttemptHistory();
     this.streams = new StreamTable(this, setup);
     this.sessions = new SessionRegistry(
       this,
@@ -195,7 +194,6 @@ export class Leader implements LeaderContext {
       this.leaseWatch,
       this.feeds,
       progress,
-      history,
       schedules,
       (viewOf) => new OperatorApi(this, search, walks, steering, this.sessions, viewOf),
     );
@@ -212,7 +210,6 @@ export class Leader implements LeaderContext {
       scheduler,
       schedules,
       operator,
-      history,
     };
     this.commitEffects = new CommitEffects(this, parts);
   }
@@ -438,7 +435,10 @@ export class Leader implements LeaderContext {
 
   /** For the share of one turn. True: there is more to do. */
   private continueWalks(): boolean {
-    if (this.walks.size > 0) this.walks.step();
+    if (this.walks.size === 0) return false;
+    this.walks.step();
+    // A walk may end in records.
+    this.journalWriter.flush(this.clock.now());
     return this.walks.size > 0;
   }
 

@@ -55,6 +55,7 @@ function routeClientMessage<Result>(
 
 const CALL_HANDLERS = {
   cancel: 'cancel',
+  'cancel-where': 'cancelWhere',
   inspect: 'inspect',
   input: 'requestInput',
   'find-key': 'findKey',

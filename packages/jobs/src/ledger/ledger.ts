@@ -1,7 +1,9 @@
 import { TimedHeap } from '../collections/timed-heap.js';
 import { type Payload, payloadHash } from '../job/payload.js';
 import type { TraceContext } from '../job/trace-context.js';
-import { LedgerCorruptError } from '../jobs-error.js';
+import { type JobFailure, LedgerCorruptError } from '../jobs-error.js';
+import type { AttemptEnding } from './attempts/ended-attempt.js';
+import { endingOf, JobAttempts } from './attempts/job-attempts.js';
 import { auditEntryOf } from './audit/audit-entry.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import { loadChunk } from './codec/ledger-snapshot-codec.js';
@@ -88,11 +90,15 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly schedules = new ScheduleTable();
   /** Of jobs that are kept. */
   readonly tags = new JobTags();
+  /** Of jobs that are kept, where an attempt ended without an output. */
+  readonly attempts = new JobAttempts();
   readonly audit = new AuditTrail();
   /** Names of workers that get no jobs. */
   readonly quietWorkers = new Set<string>();
   /** Of queued, running and dead jobs that were submitted with one. Apart from the jobs: most have none. */
   readonly traces = new Map<number, TraceContext>();
+  /** The time of the redrive of a job, until an attempt after it has ended. Apart from the jobs: most have none. */
+  readonly redrivenAt = new Map<number, number>();
   /** Limits and modes of queues, as operators have set them. */
   readonly queueControls = new QueueControls();
   /** Files of the spill that may exist. */
@@ -305,7 +311,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     }
     this.setState(job, 'running');
     job.attempt = record.attempt;
-    job.worker = record.worker;
+    job.assignment = { worker: record.worker, startedAt: record.at };
     job.chunks = undefined;
     return job;
   }
@@ -313,6 +319,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
   private ack(record: AckRecord): Job<State> {
     const job = this.expectAttempt(record);
     job.chunks = record.chunks;
+    if (this.attempts.size > 0 && this.attempts.of(job.no).length > 0)
+      this.addAttempt(job, record.at, 'done', undefined);
     const end = { at: record.at, result: record.result, reason: '', failure: undefined };
     this.finish(job, 'done', withMetadata(end, record));
     return job;
@@ -323,9 +331,12 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (record.type === 'worker_down_requeue') job.crashes += 1;
     else if (record.type !== 'release') job.failures += 1;
     if (record.failure !== undefined) job.failure = record.failure;
+    this.addAttempt(job, record.at, endingOf(record), record.failure);
     job.chunks = record.chunks;
-    job.worker = '';
-    job.dueAt = record.dueAt;
+    job.assignment = undefined;
+    // It waited since its redrive, unless it is delayed now.
+    job.dueAt = Math.max(record.dueAt, this.redrivenAt.get(job.no) ?? 0);
+    if (this.redrivenAt.size > 0) this.redrivenAt.delete(job.no);
     this.setState(job, 'queued');
     return job;
   }
@@ -335,7 +346,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (record.reason === 'quarantined') job.crashes += 1;
     else job.failures += 1;
     job.failure = record.failure ?? job.failure;
-    job.worker = '';
+    this.addAttempt(job, record.at, endingOf(record), record.failure);
+    job.assignment = undefined;
     this.setState(job, 'dead');
     this.removeLive(job);
     // It cannot be redriven, so the rest of its feed is of no use.
@@ -346,12 +358,25 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return job;
   }
 
+  /** The attempt of a running job has ended; called before its assignment is dropped. */
+  private addAttempt(
+    { no, attempt, assignment }: Job<State>,
+    endedAt: number,
+    ending: AttemptEnding,
+    failure: JobFailure | undefined,
+  ): void {
+    const { worker = '', startedAt = 0 } = assignment ?? {};
+    const ended = { attempt, worker, startedAt, endedAt, ending };
+    this.attempts.add(no, failure === undefined ? ended : { ...ended, failure });
+  }
+
   private cancel(record: CancelRecord): Job<State> {
     const job = this.jobs.get(record.job);
     if (job === undefined || (job.state !== 'queued' && job.state !== 'running')) {
       throw new LedgerCorruptError(`job ${record.job}: cancelled while ${job?.state ?? 'unknown'}`);
     }
     if (record.chunks !== undefined) job.chunks = record.chunks;
+    if (job.state === 'running') this.addAttempt(job, record.at, 'cancelled', undefined);
     this.finish(job, 'cancelled', {
       at: record.at,
       result: undefined,
@@ -400,17 +425,17 @@ export class Ledger<State extends OwnerState = OwnerState> {
   private redrive(record: RedriveRecord): void {
     for (const no of record.jobs) {
       const job = this.jobs.get(no);
-      if (job?.state === 'dead') this.revive(job, job.payload);
+      if (job?.state === 'dead') this.revive(job, job.payload, record.at);
     }
   }
 
-  private redriveEdited({ job: no, payload }: RedriveEditedRecord): Job<State> | undefined {
+  private redriveEdited({ at, job: no, payload }: RedriveEditedRecord): Job<State> | undefined {
     const job = this.jobs.get(no);
-    if (job?.state === 'dead') this.revive(job, payload);
+    if (job?.state === 'dead') this.revive(job, payload, at);
     return job;
   }
 
-  private revive(job: Job<State>, payload: Payload): void {
+  private revive(job: Job<State>, payload: Payload, at: number): void {
     if (!this.isReplayable(job.no)) return;
     this.removeDead(job);
     job.payload = payload;
@@ -418,6 +443,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     job.failures = 0;
     job.crashes = 0;
     job.dueAt = 0;
+    this.redrivenAt.set(job.no, at);
     this.addLive(job);
     this.setState(job, 'queued');
   }
@@ -445,9 +471,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (this.feeds.size > 0) this.feeds.get(job.no)?.clear();
     job.payload = '';
     job.orderKey = '';
-    this.dropTrace(job.no);
+    this.dropExtras(job.no);
     job.failure = undefined;
-    job.worker = '';
+    job.assignment = undefined;
     this.recordEnd(job, end);
     this.trimResults(RECORD_EXPIRIES_MAX);
   }
@@ -541,8 +567,9 @@ export class Ledger<State extends OwnerState = OwnerState> {
     const { policy, state, client, key } = template;
     // A dead letter has no template but itself.
     if (state === 'dead') this.removeDead(template);
-    this.dropTrace(no);
+    this.dropExtras(no);
     if (this.tags.size > 0) this.tags.drop(no);
+    if (this.attempts.size > 0) this.attempts.drop(no);
     this.jobs.remove(no);
     if (this.feeds.size > 0) this.feeds.delete(no);
     policy.jobs -= 1;
@@ -557,8 +584,16 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return this.traces.size === 0 ? undefined : this.traces.get(no);
   }
 
-  private dropTrace(no: number): void {
+  /** Traces and redrives, which are kept apart from the jobs because few have them. */
+  private dropExtras(no: number): void {
     if (this.traces.size > 0) this.traces.delete(no);
+    if (this.redrivenAt.size > 0) this.redrivenAt.delete(no);
+  }
+
+  /** Since when a job may begin: its submit, the end of its delay, or its redrive. */
+  waitsSince({ no, at, dueAt }: Job<State>): number {
+    const redrivenAt = this.redrivenAt.size === 0 ? 0 : (this.redrivenAt.get(no) ?? 0);
+    return Math.max(at, dueAt, redrivenAt);
   }
 
   /** A job from a snapshot, as it was, behind its feed. `end` is there if it has ended. */

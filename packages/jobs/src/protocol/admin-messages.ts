@@ -1,5 +1,6 @@
 import type { QueueLimits, QueueMode } from '../job/queue-control.js';
 import type { JobFailure, RefusalCode, RequestRefusalCode } from '../jobs-error.js';
+import type { EndedAttempt } from '../ledger/attempts/ended-attempt.js';
 import type { JobState } from '../ledger/jobs/job.js';
 import type { LeaderActors } from './actors-view.js';
 import type { DeadLetterGroup } from './dead-letter-messages.js';
@@ -110,11 +111,11 @@ export interface JobView {
   /** Of `inspect`, where its handler has said something. */
   readonly progress?: JobProgress | undefined;
   /**
-   * Of `inspect`, where an attempt ended without an output: the latest 20, oldest first. Not durable: a
-   * restart of the leader loses them.
+   * Of `inspect`, where an attempt ended without an output: the latest 20, oldest first. They are in the
+   * log; of all jobs together about 16 MiB of them are kept, those of the latest ends.
    */
   readonly attempts?: readonly EndedAttempt[] | undefined;
-  /** Of `inspect`: when the running attempt was assigned. */
+  /** Of `inspect`: when the running attempt was assigned. Absent: by a leader of an earlier version. */
   readonly startedAt?: number | undefined;
   /** The warm runner that it waits for: all instances are taken, or its worker loads one. */
   readonly waitsForRunner?: string | undefined;
@@ -154,35 +155,6 @@ export interface JobProgress {
   readonly dropped: number;
   /** When the leader last heard of it. */
   readonly at: number;
-}
-
-/** How an attempt ended; `released`: it counts as nothing, because its worker gave it back or never began. */
-export type AttemptEnding =
-  | 'done'
-  | 'failed'
-  | 'final'
-  | 'timed-out'
-  | 'worker-lost'
-  | 'quarantined'
-  | 'released'
-  | 'cancelled'
-  | 'payload-lost'
-  | 'feed-dropped';
-
-/** One attempt that has ended. */
-export interface EndedAttempt {
-  /** Its number. */
-  readonly attempt: number;
-  /** The worker that had it: identity and name. Empty: not known. */
-  readonly worker: string;
-  /** When it was assigned, in milliseconds since 1970, on the leader's clock; 0: by an earlier leader. */
-  readonly startedAt: number;
-  /** When it ended, on the same clock. */
-  readonly endedAt: number;
-  /** How it ended. */
-  readonly ending: AttemptEnding;
-  /** The error of its handler, or what befell it. */
-  readonly failure?: JobFailure | undefined;
 }
 
 /** `blocked`: the process is alive, but its event loop does not run. */
@@ -321,6 +293,13 @@ export interface LeaderOverview {
 
 export type AdminAnswer =
   | { readonly kind: 'cancelled'; readonly state: JobState }
+  /** `next`: the `after` of the next batch; 0: there is none. */
+  | {
+      readonly kind: 'cancel-report';
+      readonly matched: number;
+      readonly cancelled: number;
+      readonly next: number;
+    }
   | { readonly kind: 'job'; readonly view: JobView }
   | { readonly kind: 'jobs'; readonly views: readonly JobView[] }
   | { readonly kind: 'overview'; readonly overview: LeaderOverview }
@@ -350,5 +329,5 @@ export type AdminAnswer =
 /** The most bytes of an input in one answer. */
 export const INPUT_PART_BYTES_MAX = 256 * 1024;
 
-/** The most jobs in one redrive or purge. */
+/** The most jobs in one redrive, purge or cancel. */
 export const BULK_JOBS_MAX = 1_000;

@@ -28,10 +28,21 @@ export interface JobFilter {
   readonly fingerprint?: string | undefined;
 }
 
+/** Queued and running jobs behind the number `after` that fit, a batch at once. A dry run counts all of them. */
+export interface CancelWhereRequest {
+  readonly kind: 'cancel-where';
+  readonly filter: JobFilter;
+  readonly reason: string;
+  readonly after: number;
+  readonly max: number;
+  readonly dryRun: boolean;
+}
+
 /** Requests that look at jobs, clients and acts, and those that steer workers. */
 export type OperatorRequest =
   /** The first jobs behind the number `after` that fit. */
   | { readonly kind: 'search'; readonly filter: JobFilter; readonly after: number; readonly max: number }
+  | CancelWhereRequest
   /** Dead letters by failure, the largest groups first; of one exec, or of all. */
   | { readonly kind: 'dead-groups'; readonly exec?: string | undefined; readonly max: number }
   /** One dead letter, dead since that attempt, with another input: JSON as text. */

@@ -15,6 +15,11 @@ export function readOperatorRequest(raw: Raw): ReturnType<typeof readScheduleReq
       const filter = readFilter(object(raw, 'filter'));
       return { kind: 'search', filter, after: whole(raw, 'after'), max: whole(raw, 'max') };
     }
+    case 'cancel-where': {
+      const filter = readFilter(object(raw, 'filter'));
+      const texts = { kind: 'cancel-where', filter, reason: text(raw, 'reason') } as const;
+      return { ...texts, after: whole(raw, 'after'), max: whole(raw, 'max'), dryRun: flag(raw, 'dryRun') };
+    }
     case 'dead-groups':
       return { kind: 'dead-groups', max: whole(raw, 'max'), ...given(raw, 'exec', text) };
     case 'redrive-edited': {

@@ -20,7 +20,7 @@ function usedBytes(): number {
 
 memory('a queued job costs at most 500 bytes beside its payload', () => {
   const ledger = new Ledger();
-  const queues = new JobQueues(1, { isWaiting: () => true, waitsSince: () => 0 });
+  const queues = new JobQueues(1, { isWaiting: () => true, waitsSince: () => 0, isRedriven: () => false });
   for (const record of firstRecords()) ledger.apply(record);
   const before = usedBytes();
   for (let job = 1; job <= JOBS; job += 1) {

@@ -108,10 +108,7 @@ export class OrderModel {
     const control = this.controls.get(queueOf(job.policy));
     const max = control?.keyMost ?? 1;
     const others = [...this.jobs.values()].filter((other) => other !== job && hasSameKey(other, job));
-    // After a restart a returned job and a redriven one look the same.
-    const isEqual = ({ state, failures, crashes }: OrderedJob): boolean =>
-      job.isRedriven && state === 'queued' && failures + crashes === 0;
-    const holders = others.filter((other) => isHolder(other) && !isEqual(other));
+    const holders = others.filter(isHolder);
     if (holders.length >= max)
       this.problem(`job ${job.no} begins while ${holders.map(({ no }) => no).join()} have its order key`);
     // Priorities may change the order of several that are in the queue at once.

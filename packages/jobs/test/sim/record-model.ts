@@ -463,6 +463,7 @@ export class RecordModel {
       return;
     }
     job.state = 'queued';
+    job.endedAt = 0;
     job.failures = 0;
     job.crashes = 0;
     job.redrives += 1;

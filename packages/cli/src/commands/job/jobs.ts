@@ -8,6 +8,7 @@ import { untypedJob } from '../../input/untyped-job.js';
 import { jobLines, type ShownJob, shownJob } from '../../output/job-text.js';
 import { printTable } from '../../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
+import { addCancel } from './cancel.js';
 import { printStream } from './stream.js';
 
 type Flags = RequestFlags;
@@ -39,21 +40,7 @@ export function addJobCommands(program: Command, context: CommandContext): void 
         printResult(context, flags, { id, output }, [JSON.stringify(output)]);
       }),
     );
-  withRequestOptions(
-    subcommand(
-      program,
-      'cancel <id>',
-      'cancel a waiting or running job',
-      "troupe cancel 2qt6g-1 --reason 'wrong file'",
-    ),
-  )
-    .option('--reason <text>', 'kept with the job', '')
-    .action((id: string, flags: Flags & { reason: string }) =>
-      withClient(context, flags, async (client) => {
-        const state = await client.open(ANY_JOB, id).cancel(flags.reason);
-        printResult(context, flags, { id, state }, [`${id} ${state}`]);
-      }),
-    );
+  addCancel(program, context);
   withRequestOptions(subcommand(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
     (id: string, flags: Flags) =>
       withClient(context, flags, async (client) => {

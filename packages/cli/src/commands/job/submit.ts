@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { Client, JobDefinition, JobHandle, SubmitOptions, WaitOptions, WorkerView } from '@troupe/jobs';
+import type { Client, JobDefinition, JobHandle, SubmitOptions, WaitOptions } from '@troupe/jobs';
 import type { Net } from '@troupe/transport';
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
@@ -7,7 +7,7 @@ import { withWaitingClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
 import type { CommandDeadline } from '../../input/command-deadline.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
-import { duration, TIMER_MS_MAX, wholeNumber, YEAR_MS } from '../../input/option-parsers.js';
+import { duration, TIMER_MS_MAX, YEAR_MS } from '../../input/option-parsers.js';
 import {
   jsonOfText,
   largeFile,
@@ -19,6 +19,7 @@ import { repeatable } from '../../input/repeatable-option.js';
 import { type JobFlags, untypedJob, withJobOptions } from '../../input/untyped-job.js';
 import { byteCountingNet } from '../../output/byte-counting-net.js';
 import { escapeControlCharacters } from '../../output/escape-control-characters.js';
+import { reasonText } from '../../output/explanation-text.js';
 import { OrderedReceipts } from '../../output/ordered-receipts.js';
 import { ProgressBar } from '../../output/progress-bar.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
@@ -27,10 +28,7 @@ import { printStream } from './stream.js';
 interface Flags extends RequestFlags, JobFlags, PayloadFlags {
   readonly idempotencyKey?: string;
   readonly delay?: number;
-  readonly priority?: number;
   readonly orderKey?: string;
-  readonly startWithin?: number;
-  readonly require?: readonly string[];
   readonly tag?: readonly string[];
   readonly lines?: boolean;
   readonly resultWithin?: number;
@@ -44,10 +42,7 @@ function withSubmitOptions(command: Command): Command {
     .option('-t, --text', 'the payload is text, not JSON')
     .option('--idempotency-key <key>', 'the same key is the same job, for a day')
     .option('--delay <time>', 'not before so long', duration(0, YEAR_MS))
-    .option('--priority <n>', 'from 0 to 9; jobs of 9 begin first', wholeNumber(0, 9))
     .option('--order-key <key>', 'jobs of one key run in their order')
-    .option('--start-within <time>', 'it must begin within so long', duration(1, YEAR_MS))
-    .option('--require <label>', 'a label that its worker must have; may be given several times', repeatable)
     .option('--tag <text>', 'a text to find it by; may be given several times', repeatable);
 }
 
@@ -78,7 +73,7 @@ export function addRun(program: Command, context: CommandContext): void {
       'run <exec> [payload]',
       'submit a job and wait for its output',
       "troupe run math.add '[1, 2]'",
-      'After a second it prints why no worker has taken the job: there is none, none for the exec has room, or all are full.',
+      'After a second it prints why the job has not begun, as troupe explain does.',
     ),
   )
     .option(
@@ -120,7 +115,7 @@ async function streamOne(
 ): Promise<void> {
   const streamed = { ...flags, stream: true };
   await withSubmitted(context, exec, argument, streamed, async (handle, deadline, client) => {
-    const notice = noWorkerNotice(context, exec, client, handle);
+    const notice = waitNotice(context, client, handle);
     context.terminal.err(`troupe: job ${handle.id}`);
     try {
       await printStream(context, flags, handle, deadline.left(flags.resultWithin));
@@ -146,7 +141,7 @@ async function runOne(
   flags: Flags,
 ): Promise<void> {
   await withSubmitted(context, exec, argument, flags, async (handle, deadline, client) => {
-    const notice = noWorkerNotice(context, exec, client, handle);
+    const notice = waitNotice(context, client, handle);
     try {
       const output = await handle.result(deadline.left(flags.resultWithin));
       printResult(context, flags, { id: handle.id, output }, [JSON.stringify(output)]);
@@ -156,36 +151,23 @@ async function runOne(
   });
 }
 
-const NO_WORKER_MS = 1_000;
+const NOTICE_AFTER_MS = 1_000;
 
-/** Prints, after a second, why the job still waits for a worker. A wait without a word looks like a hang. */
-function noWorkerNotice(
+/** Prints, after a second, why the job still waits. A wait without a word looks like a hang. */
+function waitNotice(
   { terminal }: CommandContext,
-  exec: string,
   client: Client,
-  handle: JobHandle<JobDefinition>,
+  { id }: JobHandle<JobDefinition>,
 ): NodeJS.Timeout {
-  const limit = { withinMs: NO_WORKER_MS };
   const print = async (): Promise<void> => {
-    const { state, dueAt, attempt } = await handle.inspect(limit);
-    if (state !== 'queued' || dueAt > 0 || attempt > 0) return;
-    // A key without the permission to observe gets the shorter text.
-    const reason = await client.overview(limit).then(
-      ({ workers }) => waitReasonOf(exec, workers),
-      () => `no worker that serves ${exec} has room for it`,
-    );
-    terminal.err(escapeControlCharacters(`troupe: job ${handle.id} waits: ${reason}; see troupe workers ls`));
+    const { reasons } = await client.explain(id, { withinMs: NOTICE_AFTER_MS });
+    // A delay was asked for, or is that of a retry.
+    if (reasons.length === 0 || reasons.some(({ kind }) => kind === 'delayed')) return;
+    const why = reasons.map((reason) => reasonText(reason, (job) => client.idOf(job)));
+    terminal.err(escapeControlCharacters(`troupe: job ${id} waits: ${why.join('; ')}`));
   };
   // The command itself prints that the leader is away.
-  return setTimeout(() => void print().catch(() => undefined), NO_WORKER_MS);
-}
-
-/** A worker with room that serves the exec would have taken the job within a second. */
-function waitReasonOf(exec: string, workers: readonly WorkerView[]): string {
-  const alive = workers.filter(({ liveness }) => liveness === 'alive');
-  if (alive.length === 0) return 'there is no worker';
-  if (alive.every(({ credit }) => credit === 0)) return `all workers are full (${alive.length})`;
-  return `there is no worker for ${exec} with room`;
+  return setTimeout(() => void print().catch(() => undefined), NOTICE_AFTER_MS);
 }
 
 async function withSubmitted(
@@ -298,12 +280,9 @@ function jobOf(exec: string, flags: Flags): JobDefinition {
 }
 
 function optionsOf(flags: Flags): SubmitOptions {
-  const { idempotencyKey, delay, priority, orderKey, startWithin, require: requires, tag: tags } = flags;
+  const { idempotencyKey, delay, orderKey, tag: tags } = flags;
   return {
-    priority,
     orderKey,
-    startWithinMs: startWithin,
-    requires,
     tags,
     ...(flags.stream === true ? { streaming: 'response' } : {}),
     ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),

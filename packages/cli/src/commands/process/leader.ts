@@ -59,6 +59,7 @@ interface Flags extends JsonFlag, HttpFlags, DatabaseFlags {
   readonly resultsMax?: number;
   readonly resultsBytesMax?: number;
   readonly clientRunningMax?: number;
+  readonly label?: readonly string[];
   readonly grace: number;
   readonly drainWithin: number;
   readonly compress?: 'gzip' | 'brotli';
@@ -107,6 +108,11 @@ export function addLeader(program: Command, context: CommandContext): void {
       '--client-running-max <n>',
       'most jobs of one client that run at once',
       wholeNumber(1, 100_000_000),
+    )
+    .option(
+      '--label <text>',
+      'a label that jobs may require, others are refused then; may be given several times',
+      repeatable,
     )
     .option(
       '--grace <time>',
@@ -160,6 +166,7 @@ function startOptionsOf(
       ...(clientRunningMax === undefined ? {} : { clientRunningMax }),
     },
     times: { ...config.times, resumeGraceMs },
+    ...(flags.label === undefined ? {} : { labels: flags.label }),
     ...(flags.insecure === undefined ? {} : { insecure: flags.insecure }),
     ...(flags.compress === undefined ? {} : { compress: flags.compress }),
     wal: {

@@ -10,7 +10,6 @@ import type {
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
-import type { AttemptHistory } from '../progress/attempt-history.js';
 import type { ProgressTable } from '../progress/progress-table.js';
 import type { ScheduleApi } from '../schedules/schedule-api.js';
 import type { ClientSession } from '../sessions/client-session.js';
@@ -56,7 +55,6 @@ export class AdminApi {
   private readonly leaseWatch: LeaseWatch;
   private readonly feeds: FeedTable;
   private readonly progress: ProgressTable;
-  private readonly history: AttemptHistory;
   private readonly schedules: ScheduleApi;
   readonly operator: OperatorApi;
   private readonly queueAdmin: QueueAdmin;
@@ -68,7 +66,6 @@ export class AdminApi {
     leaseWatch: LeaseWatch,
     feeds: FeedTable,
     progress: ProgressTable,
-    history: AttemptHistory,
     schedules: ScheduleApi,
     makeOperator: (viewOf: (job: LeaderJob) => JobView | undefined) => OperatorApi,
   ) {
@@ -78,7 +75,6 @@ export class AdminApi {
     this.leaseWatch = leaseWatch;
     this.feeds = feeds;
     this.progress = progress;
-    this.history = history;
     this.queueAdmin = new QueueAdmin(context);
     this.explainer = new JobExplainer(context);
     this.inputs = new JobInputs(context.effects, (session, call, answer) =>
@@ -267,12 +263,12 @@ export class AdminApi {
   /** With its log lines and earlier attempts, which a list would have too many of. */
   private inspected(job: LeaderJob): JobView {
     const progress = this.progress.of(job.no);
-    const attempts = this.history.of(job.no);
-    const startedAt = job.lease?.assignedAt ?? 0;
+    const attempts = this.context.ledger.attempts.of(job.no);
+    const startedAt = job.assignment?.startedAt ?? 0;
     return {
       ...this.jobView(job),
       ...(progress === undefined ? {} : { progress }),
-      ...(attempts === undefined ? {} : { attempts }),
+      ...(attempts.length === 0 ? {} : { attempts }),
       ...(startedAt === 0 ? {} : { startedAt }),
     };
   }

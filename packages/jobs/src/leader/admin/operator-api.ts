@@ -11,6 +11,7 @@ import type { ClientSession } from '../sessions/client-session.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
 import { execDepths, statsView } from '../stats/stats-view.js';
 import type { WorkerSteering } from '../steering/worker-steering.js';
+import { BulkCancel } from './bulk-cancel.js';
 import { clientViews } from './client-views.js';
 
 type ListRequest = AdminRequest & { readonly kind: 'list' };
@@ -24,6 +25,7 @@ const ADMIN: AdminAnswer = { kind: 'forbidden', needed: 'admin on leader.admin' 
 /** Requests of operators: search, groups of dead letters, audit, clients, stats, workers. */
 export class OperatorApi {
   private readonly context: LeaderParts<
+    | 'chunkCount'
     | 'fleet'
     | 'ledger'
     | 'limits'
@@ -38,6 +40,7 @@ export class OperatorApi {
   private readonly search: JobSearch;
   private readonly walks: JobWalks;
   private readonly steering: WorkerSteering;
+  private readonly bulkCancel: BulkCancel;
   private readonly sessions: Pick<SessionRegistry, 'clients'>;
   private readonly viewOf: (job: LeaderJob) => JobView | undefined;
 
@@ -53,6 +56,7 @@ export class OperatorApi {
     this.context = context;
     this.search = search;
     this.walks = walks;
+    this.bulkCancel = new BulkCancel(context, search, walks);
     this.steering = steering;
     this.sessions = sessions;
     this.viewOf = viewOf;
@@ -62,6 +66,8 @@ export class OperatorApi {
     switch (request.kind) {
       case 'search':
         return this.find(session, call, request);
+      case 'cancel-where':
+        return this.bulkCancel.serve(session, call, request);
       case 'dead-groups':
         return this.groups(session, call, request);
       case 'redrive-edited':

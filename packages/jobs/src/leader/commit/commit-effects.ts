@@ -5,7 +5,6 @@ import type { OperatorApi } from '../admin/operator-api.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts, Session } from '../leader-context.js';
-import type { AttemptHistory } from '../progress/attempt-history.js';
 import type { ScheduleApi } from '../schedules/schedule-api.js';
 import type { Scheduler } from '../schedules/scheduler.js';
 import type { ClientSession } from '../sessions/client-session.js';
@@ -24,7 +23,6 @@ interface Parts {
   readonly scheduler: Scheduler;
   readonly schedules: ScheduleApi;
   readonly operator: OperatorApi;
-  readonly history: AttemptHistory;
 }
 
 /**
@@ -63,7 +61,6 @@ export class CommitEffects {
         this.parts.feeds.assigned(applied as LeaderJob);
         return attempts.assigned(record, applied as LeaderJob);
       case 'ack': {
-        this.parts.history.done(applied as LeaderJob);
         const job = this.endAttempt(record, applied as LeaderJob);
         this.ended(job);
         const sinceSubmitMs = record.at - job.at;
@@ -73,13 +70,11 @@ export class CommitEffects {
       case 'timeout_requeue':
       case 'worker_down_requeue':
       case 'release':
-        this.parts.history.failed(record, applied as LeaderJob);
         return context.queues.addFirst(this.endAttempt(record, applied as LeaderJob), context.recordTime);
       case 'dlq':
-        this.parts.history.failed(record, applied as LeaderJob);
         return this.ended(this.endAttempt(record, applied as LeaderJob));
       case 'cancel':
-        return this.cancelled(applied as LeaderJob, from as ClientSession, tag);
+        return this.cancelled(applied as LeaderJob, from as ClientSession | undefined, tag);
       case 'feed':
         return this.parts.feeds.fed(record, applied, from as ClientSession, tag);
       case 'feed_end':
@@ -140,16 +135,17 @@ export class CommitEffects {
     return job;
   }
 
-  private cancelled(job: LeaderJob, session: ClientSession, call: number): void {
+  /** A job among many has no session of its own. */
+  private cancelled(job: LeaderJob, session: ClientSession | undefined, call: number): void {
     this.ended(this.stopCancelled(job));
-    this.parts.admin.answer(session, call, { kind: 'cancelled', state: job.state });
+    if (session !== undefined)
+      this.parts.admin.answer(session, call, { kind: 'cancelled', state: job.state });
   }
 
   /** The worker of a cancelled job aborts its attempt; no worker gets one that was queued. */
   private stopCancelled(job: LeaderJob): LeaderJob {
     const { context } = this;
     const { lease } = job;
-    this.parts.history.cancelled(job);
     if (lease === undefined) context.queues.cancelled(job);
     else {
       lease.session.abort(job.no, lease.attempt, 'cancelled', job.end?.reason ?? '');

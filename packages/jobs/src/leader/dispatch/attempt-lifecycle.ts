@@ -114,7 +114,7 @@ export class AttemptLifecycle {
       trace,
     });
     this.context.markDirty(session);
-    const waitedMs = record.at - Math.max(job.at, job.dueAt);
+    const waitedMs = record.at - this.context.ledger.waitsSince(job);
     lease.assignedAt = record.at;
     this.context.stats.of(policy.exec).waits.add(waitedMs, record.at);
     const { attempt } = record;

@@ -72,7 +72,7 @@ export class Dispatcher {
   /** Since when the job may begin; one that is not in the ledger yet, since now. */
   waitsSince(no: number): number {
     const job = this.context.ledger.jobs.get(no);
-    return job === undefined ? this.context.recordTime : Math.max(job.at, job.dueAt);
+    return job === undefined ? this.context.recordTime : this.context.ledger.waitsSince(job);
   }
 
   /** The dispatch of the next turn takes what is due. */

@@ -22,6 +22,8 @@ export interface WaitingJobs {
   isWaiting(no: number): boolean;
   /** Since when it may begin. */
   waitsSince(no: number): number;
+  /** It is back by a redrive, and no attempt has ended since. */
+  isRedriven(no: number): boolean;
 }
 
 /**
@@ -132,12 +134,21 @@ export class JobQueues {
     const jobs = this.unordered;
     this.unordered = [];
     this.orderGates.now = now;
-    jobs.sort((one, other) => joinTime(one) - joinTime(other) || one.no - other.no);
+    jobs.sort((one, other) => this.joinTime(one) - this.joinTime(other) || one.no - other.no);
     for (const job of jobs) {
       const { no, policy, client, orderKey } = job;
       if (job.attempt > 0) this.orderGates.restore(no, policy, tenantOf(client), orderKey, false);
       this.add(job, now);
     }
+  }
+
+  /**
+   * When a job joins the others of its key: one between two attempts or returned first, then a redriven one,
+   * then those that have not begun.
+   */
+  private joinTime({ no, attempt, at, dueAt }: Job): number {
+    if (attempt === 0) return Math.max(at, dueAt);
+    return this.jobs.isRedriven(no) ? 0 : -1;
   }
 
   /** Enqueues delayed jobs that are due, a bounded number, and opens gates. False: there are more. */
@@ -449,12 +460,3 @@ export class JobQueues {
 
 const AT_TAIL = { atHead: false };
 const AT_HEAD = { atHead: true };
-
-/**
- * When it joins the others of its key: one between two attempts first, then one that was redriven or
- * returned, then those that have not begun.
- */
-function joinTime({ attempt, at, dueAt, failures, crashes }: Job): number {
-  if (attempt === 0) return Math.max(at, dueAt);
-  return failures + crashes > 0 || dueAt > 0 ? -1 : 0;
-}

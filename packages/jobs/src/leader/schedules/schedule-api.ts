@@ -5,6 +5,7 @@ import { requestKey } from '../../ledger/key-window.js';
 import type { ScheduleFireRecord } from '../../ledger/ledger-record.js';
 import { ruleText } from '../../ledger/schedules/schedule-rule.js';
 import type { StoredSchedule } from '../../ledger/schedules/schedule-table.js';
+import type { ScheduleTemplate } from '../../ledger/schedules/schedule-template.js';
 import { isPlainName } from '../../option-check.js';
 import type { AdminAnswer } from '../../protocol/admin-messages.js';
 import type { ScheduleRequest, ScheduleView } from '../../protocol/schedule-messages.js';
@@ -102,7 +103,7 @@ export class ScheduleApi {
     const problem = this.problemOf(request);
     if (problem !== undefined) return this.refuse(session, call, 'ERR_SCHEDULE_INVALID', problem);
     const known = schedules.get(name);
-    const isOwn = known === undefined || this.permits(session, known);
+    const isOwn = known === undefined || this.permits(session, known.template);
     if (!isOwn || !session.permitsSubmit(request.policy.group))
       return this.answer(session, call, {
         kind: 'forbidden',
@@ -174,21 +175,20 @@ export class ScheduleApi {
   }
 
   private list(session: ClientSession, after: string, max: number): ScheduleView[] {
-    const names: StoredSchedule[] = [];
-    for (const schedule of this.context.ledger.schedules.values())
-      if (schedule.name > after && this.permits(session, schedule)) names.push(schedule);
-    names.sort((a, b) => (a.name < b.name ? -1 : 1));
-    return names.slice(0, Math.max(1, Math.min(max, PAGE_SCHEDULES_MAX))).map(viewOf);
+    const { schedules } = this.context.ledger;
+    const most = Math.max(1, Math.min(max, PAGE_SCHEDULES_MAX));
+    const names = schedules.namesAfter(after, most, (template) => this.permits(session, template));
+    return names.map((name) => viewOf(schedules.get(name) as StoredSchedule)); // its name is in the table
   }
 
   private find(session: ClientSession, name: string): StoredSchedule | undefined {
     const schedule = this.context.ledger.schedules.get(name);
-    return schedule !== undefined && this.permits(session, schedule) ? schedule : undefined;
+    return schedule !== undefined && this.permits(session, schedule.template) ? schedule : undefined;
   }
 
   /** A client may see and change its own, and those of groups that it may administer. */
-  private permits(session: ClientSession, { template }: StoredSchedule): boolean {
-    return session.permitsChange(template.client, template.policy.group);
+  private permits(session: ClientSession, { client, policy }: ScheduleTemplate): boolean {
+    return session.permitsChange(client, policy.group);
   }
 
   private refuse(session: ClientSession, call: number, code: RequestRefusalCode, problem: string): void {

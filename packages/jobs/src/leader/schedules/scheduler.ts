@@ -175,6 +175,7 @@ export class Scheduler {
     const { overlap } = schedule.template.rule;
     const last = this.context.ledger.jobs.get(schedule.lastJob);
     const isOver = last === undefined || last.end !== undefined;
+    if (isBeingRedriven(last)) return 'wait';
     if (overlap === 'queue' && (!isOver || schedule.held > 0))
       return schedule.held < HELD_MAX ? 'hold' : 'skip';
     if (!isOver && overlap === 'skip') return 'skip';
@@ -190,7 +191,7 @@ export class Scheduler {
       return void this.holding.delete(job);
     const last = ledger.jobs.get(job);
     const isOver = last === undefined || last.end !== undefined;
-    if (!isOver || this.pending.has(name) || !this.hasRoom(schedule)) return;
+    if (!isOver || isBeingRedriven(last) || this.pending.has(name) || !this.hasRoom(schedule)) return;
     this.holding.delete(job);
     const { nextAt, held, lastAt } = schedule;
     const wallAt = this.wallNow;
@@ -240,4 +241,9 @@ export class Scheduler {
     this.timerAt = this.times.nextAt;
     this.context.effects.startScheduleTimer(ms);
   }
+}
+
+/** Or purged: it is known when the record is durable. */
+function isBeingRedriven(job: LeaderJob | undefined): boolean {
+  return job?.state === 'dead' && job.pending;
 }

@@ -58,7 +58,7 @@ export function execDepths(
   const all = [...depths].map(([exec, { queued, running, unserved, byPriority }]): ExecDepth => {
     const queuedJobs = search.candidates({ exec, state: 'queued' }, 0);
     const oldest = queued === 0 ? undefined : oldestDue(queuedJobs, exec, now);
-    const oldestMs = oldest === undefined ? 0 : now - Math.max(oldest.at, oldest.dueAt);
+    const oldestMs = oldest === undefined ? 0 : now - ledger.waitsSince(oldest);
     return { exec, queued, running, oldestMs, queuedByPriority: byPriority, unserved };
   });
   return all.sort((a, b) => b.queued - a.queued || (a.exec < b.exec ? -1 : 1));

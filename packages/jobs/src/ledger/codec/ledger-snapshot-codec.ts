@@ -20,6 +20,7 @@ import type { QueueControl } from '../queue-controls.js';
 import { LedgerByteReader } from './ledger-byte-reader.js';
 import { readLimits, readMode, readPolicy, writeMode } from './ledger-record-codec.js';
 import { assertOptional, fieldsBehind, kindOf } from './record-frame.js';
+import { decodeAttempts, encodeAttempts } from './snapshot-attempt-codec.js';
 import { decodeFeedPart, encodeFeedPart, feedParts } from './snapshot-feed-codec.js';
 import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
 import { decodeSchedule, encodeSchedule } from './snapshot-schedule-codec.js';
@@ -36,6 +37,7 @@ const PRODUCERS = 2;
 const KEYS = 3;
 const JOBS = 4;
 const SPILL_FILES = 64;
+const ATTEMPTS = 65;
 /** Before the jobs, whose bytes they are part of. */
 const FEEDS = 32;
 const QUEUES = 33;
@@ -60,6 +62,7 @@ export function* encodeSnapshot(ledger: Ledger, endsChunk?: (job: Job) => boolea
   yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
   yield* chunks(AUDIT, ledger.audit.entries(), encodeAuditEntry, out);
   yield* chunks(TAGS, ledger.tags.entries(), encodeTags, out);
+  yield* chunks(ATTEMPTS, ledger.attempts.entries(), encodeAttempts, out);
   yield* chunks(QUEUES, ledger.queueControls.values(), encodeQueue, out);
   yield* chunks(SCHEDULES, ledger.schedules.values(), encodeSchedule, out);
   yield* chunks(FEEDS, feedParts(ledger.feeds), encodeFeedPart, out);
@@ -137,6 +140,8 @@ function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => v
       return decodeAuditEntry;
     case TAGS:
       return decodeTags;
+    case ATTEMPTS:
+      return decodeAttempts;
     case SPILL_FILES:
       return decodeSpillFiles;
     case JOBS:

@@ -4,9 +4,13 @@
 import type { ByteWriter } from '../../bytes/byte-writer.js';
 import {
   HAS_FIELDS,
+  type OptionalField,
+  type OptionalFields,
   readOptionalFields,
   readTextField,
+  readTimeField,
   textField,
+  timeField,
   writeOptionalFields,
 } from '../../bytes/optional-fields.js';
 import { traceFields, traceOfFields } from '../../bytes/trace-fields.js';
@@ -34,11 +38,15 @@ const FROM_TEMPLATE = 1;
 /** The same without the result, which is the template's too. */
 const SAME_RESULT = 2;
 
-/** The number of the optional field, beside those of traces and streams. */
+/** Numbers of optional fields, beside those of traces and streams. */
 const ORDER_KEY = 5;
+const STARTED_AT = 6;
+const REDRIVEN_AT = 7;
 
 /** The encoder of one snapshot. A chunk can be read on its own, so its first job is whole. */
-export function jobEncoder(ledger: Pick<Ledger, 'traceOf'>): (job: Job, out: ByteWriter) => void {
+export function jobEncoder(
+  ledger: Pick<Ledger, 'redrivenAt' | 'traceOf'>,
+): (job: Job, out: ByteWriter) => void {
   let last: Job | undefined;
   return (job, out) => {
     const template = out.length === EMPTY_CHUNK_BYTES ? undefined : last;
@@ -46,7 +54,12 @@ export function jobEncoder(ledger: Pick<Ledger, 'traceOf'>): (job: Job, out: Byt
     if (template !== undefined && sharesTemplate(job, template))
       return encodeFromTemplate(job, template, out);
     const orderKey = textField(ORDER_KEY, job.orderKey === '' ? undefined : job.orderKey) ?? [];
-    const fields = [...traceFields(ledger.traceOf(job.no)), ...jobFields(job), ...orderKey];
+    const fields = [
+      ...traceFields(ledger.traceOf(job.no)),
+      ...jobFields(job),
+      ...orderKey,
+      ...timesOf(ledger, job),
+    ];
     out.byte(fields.length === 0 ? WHOLE : WHOLE | HAS_FIELDS);
     if (fields.length > 0) writeOptionalFields(out, fields);
     encodeJob(job, out);
@@ -66,9 +79,26 @@ export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
         ? decodeJob(ledger, read, readJobFields(fields))
         : decodeFromTemplate(ledger, read, form, last);
     if (trace !== undefined) ledger.traces.set(job.no, trace);
-    if (fields !== undefined) job.orderKey = readTextField(fields, ORDER_KEY) ?? '';
+    if (fields !== undefined) readOwnFields(ledger, job, fields);
     if (isFinal(job)) last = job;
   };
+}
+
+function timesOf({ redrivenAt }: Pick<Ledger, 'redrivenAt'>, { no, assignment }: Job): OptionalField[] {
+  const { startedAt = 0 } = assignment ?? {};
+  return [
+    ...(timeField(STARTED_AT, startedAt === 0 ? undefined : startedAt) ?? []),
+    ...(timeField(REDRIVEN_AT, redrivenAt.get(no)) ?? []),
+  ];
+}
+
+function readOwnFields(ledger: Ledger, job: Job, fields: OptionalFields): void {
+  job.orderKey = readTextField(fields, ORDER_KEY) ?? '';
+  const redrivenAt = readTimeField(fields, REDRIVEN_AT);
+  if (redrivenAt !== undefined) ledger.redrivenAt.set(job.no, redrivenAt);
+  const startedAt = readTimeField(fields, STARTED_AT);
+  if (startedAt !== undefined && job.assignment !== undefined)
+    job.assignment = { ...job.assignment, startedAt };
 }
 
 function isLive({ state }: Job): boolean {
@@ -146,8 +176,10 @@ function decodeJob(ledger: Ledger, read: LedgerByteReader, { chunks, metadata }:
   const at = read.double();
   const key = read.text();
   const dueAt = read.double();
-  const counts = { attempt: read.int(), failures: read.int(), crashes: read.int(), worker: read.text() };
+  const counts = { attempt: read.int(), failures: read.int(), crashes: read.int() };
+  const worker = read.text();
   const job = Object.assign(new Job(no, policy, client, at, key, read.anyPayload(), dueAt), counts);
+  if (worker !== '') job.assignment = { worker, startedAt: 0 };
   job.failure = decodeFailure(read);
   job.chunks = chunks;
   job.state = state;

@@ -15,6 +15,13 @@ export interface JobEnd {
   readonly metadata?: string | undefined;
 }
 
+/** The attempt of a running job. */
+export interface Assignment {
+  readonly worker: string;
+  /** The time of its record; 0: from a snapshot of a version without it. */
+  readonly startedAt: number;
+}
+
 /** State that the owner of a ledger keeps on its jobs. */
 export interface OwnerState {
   readonly lease: unknown;
@@ -40,7 +47,8 @@ export class Job<State extends OwnerState = OwnerState> {
   crashes = 0;
   payload: Payload;
   dueAt: number;
-  worker = '';
+  /** Of a running job: others, which are far more, pay one empty field for it. */
+  assignment: Assignment | undefined = undefined;
   /** Chunks of the attempt that ended last; undefined: it did not stream, or their number is lost. */
   chunks: number | undefined = undefined;
   /** The failure of the latest attempt, while the job may still be tried again. */
@@ -69,5 +77,10 @@ export class Job<State extends OwnerState = OwnerState> {
     this.key = key;
     this.payload = payload;
     this.dueAt = dueAt;
+  }
+
+  /** Empty unless it runs. */
+  get worker(): string {
+    return this.assignment?.worker ?? '';
   }
 }

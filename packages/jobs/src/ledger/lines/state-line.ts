@@ -4,6 +4,7 @@
 import type { Payload } from '../../job/payload.js';
 import type { TraceContext } from '../../job/trace-context.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
+import type { EndedAttempt } from '../attempts/ended-attempt.js';
 import type { AuditEntry } from '../audit/audit-trail.js';
 import type { StoredFeed } from '../feeds/stored-feed.js';
 import { Job, type JobEnd } from '../jobs/job.js';
@@ -86,6 +87,32 @@ const TAGS: LineFields<{ readonly job: number; readonly tags: readonly string[] 
   job: int,
   tags: texts,
 };
+interface AttemptsLine {
+  readonly job: number;
+  readonly attempts: readonly EndedAttempt[];
+}
+const ATTEMPTS: LineFields<AttemptsLine> = {
+  job: int,
+  attempts: list({
+    attempt: int,
+    worker: usually(text, ''),
+    startedAt: usually(time, 0),
+    endedAt: time,
+    ending: word(
+      'done',
+      'failed',
+      'final',
+      'timed-out',
+      'worker-lost',
+      'quarantined',
+      'released',
+      'cancelled',
+      'payload-lost',
+      'feed-dropped',
+    ),
+    failure,
+  }),
+};
 const AUDIT: LineFields<AuditEntry> = {
   no: int,
   at: time,
@@ -137,11 +164,13 @@ const JOB = {
   failures: usually(int, 0),
   crashes: usually(int, 0),
   worker: usually(text, ''),
+  startedAt: usually(time, 0),
   payload: payloadOrEmpty,
   failure,
   chunks: usually<number | undefined>(int as LineField<number | undefined>, undefined),
   trace: optional(trace),
   orderKey: usually(text, ''),
+  redrivenAt: usually(time, 0),
   end: optional(object(END)),
 };
 
@@ -159,11 +188,14 @@ export function* stateLines(ledger: Ledger): Generator<LedgerLine> {
   for (const worker of ledger.quietWorkers) yield lineOf('state_quiet_worker', QUIET_WORKER, { worker });
   for (const entry of ledger.audit.entries()) yield lineOf('state_audit', AUDIT, entry);
   for (const [job, tags] of ledger.tags.entries()) yield lineOf('state_tags', TAGS, { job, tags });
+  for (const [job, attempts] of ledger.attempts.entries())
+    yield lineOf('state_attempts', ATTEMPTS, { job, attempts });
   for (const control of ledger.queueControls.values()) yield lineOf('state_queue', QUEUE, control);
   for (const { template, ...plan } of ledger.schedules.values())
     yield lineOf('state_schedule', SCHEDULE, { ...plan, ...template, policy: template.policy.no });
   for (const [job, feed] of ledger.feeds) yield feedLine(job, feed);
-  for (const job of ledger.jobs.values()) yield jobLine(job, ledger.traceOf(job.no));
+  for (const job of ledger.jobs.values())
+    yield jobLine(job, ledger.traceOf(job.no), ledger.redrivenAt.get(job.no));
 }
 
 function lineOf<T>(type: string, fields: LineFields<T>, value: T): LedgerLine {
@@ -178,7 +210,7 @@ function feedLine(job: number, feed: StoredFeed): LedgerLine {
   return lineOf('state_feed', FEED, { job, base, next, end, feeders, items: feed.kept() });
 }
 
-function jobLine(job: Job, traceContext: TraceContext | undefined): LedgerLine {
+function jobLine(job: Job, traceContext: TraceContext | undefined, redrivenAt = 0): LedgerLine {
   const { no, policy: stored, state, client, at, key, dueAt, attempt, failures, crashes, worker, end } = job;
   const { payload: input, failure: latest, chunks, orderKey } = job;
   const numbers = { job: no, policy: stored.no, attempt, failures, crashes };
@@ -189,12 +221,14 @@ function jobLine(job: Job, traceContext: TraceContext | undefined): LedgerLine {
     key,
     dueAt,
     worker,
+    startedAt: job.assignment?.startedAt ?? 0,
     payload: input,
     failure: latest,
     chunks,
     end,
     trace: traceContext,
     orderKey,
+    redrivenAt,
   };
   return lineOf('state_job', JOB, { ...numbers, ...rest });
 }
@@ -228,6 +262,10 @@ export class StateLineReader {
         return;
       case 'state_audit':
         return ledger.audit.restore(readFields(line, AUDIT));
+      case 'state_attempts': {
+        const { job, attempts } = readFields(line, ATTEMPTS);
+        return ledger.attempts.set(job, attempts);
+      }
       case 'state_tags': {
         const { job, tags } = readFields(line, TAGS);
         return ledger.tags.set(job, tags);
@@ -283,6 +321,9 @@ export class StateLineReader {
       end,
       payload: input,
       trace: context,
+      redrivenAt,
+      worker,
+      startedAt,
       ...rest
     } = fields;
     const stored = ledger.policies.get(policyNo);
@@ -296,8 +337,10 @@ export class StateLineReader {
       throw new LedgerCorruptError(`job ${no} is ${rest.state} and has ${isLive ? 'an' : 'no'} end`);
     this.lastJob = no;
     const job = Object.assign(new Job(no, stored, client, at, key, input, dueAt), rest);
+    if (worker !== '') job.assignment = { worker, startedAt };
     ledger.restore(job, end);
     if (context !== undefined) ledger.traces.set(no, context);
+    if (redrivenAt > 0) ledger.redrivenAt.set(no, redrivenAt);
     ledger.accepted += 1;
   }
 }

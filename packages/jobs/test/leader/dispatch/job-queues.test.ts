@@ -21,7 +21,7 @@ function job(exec: string, client: string, dueAt = 0): Job {
 }
 
 const isWaiting = (no: number): boolean => known.get(no)?.state === 'queued';
-const jobs: WaitingJobs = { isWaiting, waitsSince: (no) => known.get(no)?.at ?? 0 };
+const jobs: WaitingJobs = { isWaiting, waitsSince: (no) => known.get(no)?.at ?? 0, isRedriven: () => false };
 
 /** An attempt that has ended. */
 function ended(exec: string, client: string): Pick<Job, 'policy' | 'client'> {

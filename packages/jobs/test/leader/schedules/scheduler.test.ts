@@ -276,6 +276,25 @@ scheduler('a schedule whose jobs fill the dead letters waits until there is room
   assert.equal(world.fired(), [1_000, 2_000]);
 });
 
+scheduler('an instant waits for the redrive of the run before that is being written', () => {
+  const world = new ScheduleHarness();
+  const worker = world.worker();
+  world.set({ everyMs: 1_000, overlap: 'replace' });
+  world.harness.advance(1_000);
+  worker.failFinally(nth(worker.assigned(), 0));
+  world.harness.advance(990);
+  world.harness.heldWrites = [];
+  world.call({ kind: 'redrive', jobs: [1] });
+  world.harness.advance(20);
+  for (const write of world.harness.heldWrites) write();
+  world.harness.heldWrites = undefined;
+  world.harness.advance(200);
+  assert.equal(
+    world.fires().map(({ replaced }) => replaced),
+    [0, 1],
+  );
+});
+
 scheduler('a schedule holds a bounded number of instants for the end of its run', () => {
   const world = new ScheduleHarness();
   world.set({ everyMs: 100 });

@@ -50,6 +50,16 @@ const jobs = fc.array(fc.oneof({ weight: 8, arbitrary: randomFields }, fc.consta
   size: 'max',
 });
 
+codec('the time of a redrive is kept with its job, and forgotten with its end', () => {
+  const ledger = ledgerOf(['dead', 'queued']);
+  ledger.apply({ type: 'redrive', at: 5_000, jobs: [1] });
+  const again = load(chunksOf(ledger));
+  const [redriven, other] = [...again.jobs.values()] as [Job, Job]; // two jobs were made
+  assert.equal([again.waitsSince(redriven), again.waitsSince(other)], [5_000, 2]);
+  again.apply({ type: 'cancel', at: 6_000, job: 1, reason: '' });
+  assert.is(again.redrivenAt.size, 0);
+});
+
 codec('jobs that share a template are decoded unchanged, and encoded again to the same bytes', () => {
   void fc.assert(
     fc.property(jobs, (all) => {

@@ -65,6 +65,23 @@ keys('a dead letter frees its key, and goes first when it is redriven', () => {
   assert.equal(payloads(worker).slice(4), ['a 3.1']);
 });
 
+keys('a returned job keeps its key from a redriven one, after a restart of the leader too', () => {
+  const { harness, client, worker } = rig(['a 1', 'a 2']);
+  fail(worker, 0);
+  harness.advanceWithHeartbeats(600, worker);
+  fail(worker, 1);
+  const { job, attempt } = nth(worker.assigned(), 2);
+  client.call({ kind: 'queue-mode', queue: 'g/one', mode: 'paused' });
+  worker.report([{ outcome: 'released', job, attempt }]);
+  client.call({ kind: 'redrive', jobs: [1] });
+  const restarted = harness.restarted();
+  const next = restarted.worker({ name: 'w2', slots: 8 });
+  restarted.client().call({ kind: 'queue-mode', queue: 'g/one', mode: 'open' });
+  assert.equal(payloads(next), ['a 2.2']);
+  next.succeed(nth(next.assigned(), 0));
+  assert.equal(payloads(next), ['a 2.2', 'a 1.3']);
+});
+
 keys('cancelling a job that waits between attempts frees its key; one in the line is skipped', () => {
   const { client, worker } = rig(['a 1', 'a 2', 'a 3']);
   fail(worker, 0);

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JobPolicy } from '#src/job/job-policy.js';
+import { DEFAULT_RETRY } from '#src/job/retry-policy.js';
 import type { AdminAnswer } from '#src/protocol/admin-messages.js';
 import { policyOf } from '../../../ledger/random-records.js';
 import { type FakeClient, type FakeWorker, LeaderHarness, nth } from '../../leader-harness.js';
@@ -167,6 +168,23 @@ limits('a class that has aged takes turns with the highest', () => {
   harness.advance(2_000);
   const worker = harness.worker({ name: 'old', slots: 5 });
   assert.equal(payloads(worker), ['low 0', 'high 1', 'low 1', 'high 2', 'low 2']);
+});
+
+limits('a redriven job waits since its redrive, over a restart too: it does not lift its class', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  define(client, 2, { priority: 0, retry: { ...DEFAULT_RETRY, attempts: 1 } });
+  define(client, 3, { priority: 9 });
+  client.submit('low', { ref: 2 });
+  const worker = harness.worker({ slots: 1 });
+  worker.fail(nth(worker.assigned(), 0));
+  harness.advance(95_000);
+  client.call({ kind: 'redrive', jobs: [1] });
+  for (const text of ['high 0', 'high 1']) client.submit(text, { ref: 3 });
+  const restarted = harness.restarted();
+  assert.equal(payloads(restarted.worker({ name: 'young', slots: 1 })), ['high 0']);
+  restarted.advance(200);
+  assert.equal(payloads(restarted.worker({ slots: 2 })), ['high 1', 'low']);
 });
 
 limits('a job that no worker can run does not lift the others of its priority', () => {
