@@ -80,12 +80,11 @@ export class StoppedWorkers {
   answered(call: string, answer: AdminAnswer, leader: LeaderProbe): void {
     const request = this.requests.get(call);
     if (request === undefined || answer.kind !== 'count') return;
-    const { simulation, leaderStarts } = this.setup;
+    const { leaderStarts } = this.setup;
     for (const worker of request.workers) {
       const stop = { worker, at: leader.recordTime, leader: leaderStarts() };
       this.stops.push(stop);
-      const endsAt = simulation.now + request.withinMs + ENDED_MS;
-      simulation.at(endsAt, undefined, () => this.checkEnd(stop, leader));
+      this.checkLater(stop, leader, request.withinMs + ENDED_MS);
     }
   }
 
@@ -95,10 +94,17 @@ export class StoppedWorkers {
       this.setup.simulation.problem(`job ${job} goes to ${worker}, which is stopped`);
   }
 
+  private checkLater(stop: Stop, leader: LeaderProbe, ms: number): void {
+    const { simulation } = this.setup;
+    simulation.at(simulation.now + ms, undefined, () => this.checkEnd(stop, leader));
+  }
+
+  /** The ends of its attempts cannot be written while the disk is full. */
   private checkEnd(stop: Stop, leader: LeaderProbe): void {
     const isOpen = leader.fleet.sessions.get(stop.worker)?.open === true;
-    if (isOpen && this.isKnown(stop))
-      this.setup.simulation.problem(`worker ${stop.worker} is stopped, and goes on`);
+    if (!isOpen || !this.isKnown(stop)) return;
+    if (leader.diskLow) this.checkLater(stop, leader, ENDED_MS);
+    else this.setup.simulation.problem(`worker ${stop.worker} is stopped, and goes on`);
   }
 
   private isKnown(stop: Stop): boolean {
