@@ -151,6 +151,7 @@ const OTHERS: readonly PlantedBug[] = [
   },
   {
     name: 'a worker counts as blocked after a burst of chunks',
+    leaderFaults: { isOfStreams: true },
     plant: () => {
       const restores = [
         swap(
@@ -189,6 +190,6 @@ const OTHERS: readonly PlantedBug[] = [
 
 /** Seeds of the ordinary run find them too, later. */
 export const plantedControlBugs: readonly PlantedBug[] = [...STOPS, ...BATCHES, ...OTHERS].map((bug) => ({
-  ...bug,
   leaderFaults: { controls: true as const },
+  ...bug,
 }));

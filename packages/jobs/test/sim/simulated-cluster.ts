@@ -404,7 +404,7 @@ export class SimulatedCluster {
   /** A worker that is connected, and not paused, never counts as blocked. */
   private checkLiveWorkers(): void {
     for (const { name, port, open, liveness } of this.leaders.current?.fleet.sessions.values() ?? [])
-      if (open && liveness === 'blocked' && this.network.isWorking(port))
+      if (open && liveness === 'blocked' && this.network.isWorking(port.port.ref))
         this.simulation.problem(`worker ${name} counts as blocked, it is connected and runs`);
   }
 

@@ -1,4 +1,4 @@
-import type { ActorRef, Host } from '@troupe/core';
+import type { ActorRef, AnyRef, Host } from '@troupe/core';
 import type { Journal, OpenJournal } from '@troupe/jobs';
 import type { WalHost } from '@troupe/wal';
 import type { FaultyStorage } from '@troupe/wal/testing';
@@ -27,8 +27,8 @@ export interface FleetSession {
   readonly open: boolean;
   readonly liveness: string;
   readonly reportedOverrun: number;
-  /** The object itself identifies its connection. */
-  readonly port: object;
+  /** Behind the port that loads stored inputs. */
+  readonly port: { readonly port: { readonly ref: AnyRef } };
 }
 
 /** The state of a leader that the checker reads. */

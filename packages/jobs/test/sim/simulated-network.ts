@@ -116,12 +116,12 @@ export class SimulatedNetwork {
       if (connection.peer.machine === machine) this.break(connection);
   }
 
-  /** The connection of this port carries messages, and neither of its ends is paused or has just been. */
-  isWorking(port: object): boolean {
+  /** The connection of this session carries messages, and neither of its ends is paused or has just been. */
+  isWorking(session: AnyRef): boolean {
     const since = this.simulation.now - AWAKE_MS;
     const hasRun = (machine: SimulatedMachine | undefined): boolean => (machine?.pausedUntil ?? 0) < since;
-    for (const { port: own, broken, peer, endpoint } of this.connections)
-      if (own === port) return !broken && hasRun(peer.machine) && hasRun(endpoint?.machine);
+    for (const { ref, broken, peer, endpoint } of this.connections)
+      if (ref === session) return !broken && hasRun(peer.machine) && hasRun(endpoint?.machine);
     return false;
   }
 
