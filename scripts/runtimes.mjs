@@ -26,7 +26,7 @@ const { values } = parseArgs({
 const wanted = values.only?.split(',');
 const tally = new Tally();
 /** Time limits are for a machine of its own; a run that takes this long shares its machine. */
-const PATIENCE = 3;
+const SLOWNESS = 3;
 
 await main();
 process.exitCode = tally.end();
@@ -100,7 +100,7 @@ async function testRuntime(runtime) {
   await runUnit(runnable, {
     root,
     timeoutMs: 60_000,
-    patience: PATIENCE,
+    slowness: SLOWNESS,
     parallel: Number(values.jobs ?? 2),
     command: runtime.command(folder),
     onResult: (result) => {

@@ -1,4 +1,4 @@
-// What was run on a runtime, in one line for docs/testing.md.
+// A line for docs/testing.md: a runtime, the commit, and the counts of its tests.
 import { run } from '../command.mjs';
 
 export class RuntimeRecord {
@@ -20,7 +20,9 @@ export class RuntimeRecord {
     const version = (await run(program, ['--version'])).output.trim().split('\n')[0];
     const commit = (await run('git', ['rev-parse', '--short=8', 'HEAD'])).output.trim();
     const changes = (await run('git', ['status', '--porcelain'])).output.trim();
-    return new RuntimeRecord(`${runtime.name} (${version}) at ${commit}${changes === '' ? '' : ' with changes'}`);
+    return new RuntimeRecord(
+      `${runtime.name} (${version}) at ${commit}${changes === '' ? '' : ' with changes'}`,
+    );
   }
 
   /** @param {import('../check/unit.mjs').FileResult} result */

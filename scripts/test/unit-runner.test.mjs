@@ -55,13 +55,13 @@ for (const [name, complaint] of Object.entries(complaints)) {
   });
 }
 
-runner('patience makes every time limit longer', async () => {
+runner('slowness makes every time limit longer', async () => {
   const [hanging] = selectTests([`${faultyTests}/hanging.test.mjs`]);
   /** @type {(string | undefined)[]} */
   const problems = [];
   const onResult = (/** @type {{ problem?: string }} */ { problem }) => problems.push(problem);
   if (hanging === undefined) throw new Error('the hanging file is gone');
-  await runUnit([hanging], { root, timeoutMs: 500, patience: 3, parallel: 1, onResult });
+  await runUnit([hanging], { root, timeoutMs: 500, slowness: 3, parallel: 1, onResult });
   assert.match(problems[0] ?? '', /not finished after 1\.5 s/);
 });
 
