@@ -1,5 +1,6 @@
 // npm run runtimes: the project on other runtimes, through bundlers and under other compilers.
 //   npm run runtimes                        everything: Node 22 and 24 run all tests, which takes a while
+//   npm run runtimes -- --only node-22      all tests on this runtime, and one line that can be recorded
 //   npm run runtimes -- --only bun,deno     only these
 //   npm run runtimes -- --filter core       only the tests whose path contains this
 //   npm run runtimes -- --jobs 1            test files at a time; default 2
@@ -14,6 +15,7 @@ import { runUnit } from './check/unit.mjs';
 import { bundlers, tryBundler } from './runtimes/bundlers.mjs';
 import { tryOldestCompiler, tryRequire } from './runtimes/packed-packages.mjs';
 import { provide } from './runtimes/provide.mjs';
+import { RuntimeRecord } from './runtimes/runtime-record.mjs';
 import { isForRuntime, runtimes, skipReason } from './runtimes/runtimes.mjs';
 import { testRunners, tryTestRunner } from './runtimes/test-runners.mjs';
 import { root } from './workspace.mjs';
@@ -23,6 +25,8 @@ const { values } = parseArgs({
 });
 const wanted = values.only?.split(',');
 const tally = new Tally();
+/** Time limits are for a machine of its own; a run that takes this long shares its machine. */
+const SLOWNESS = 3;
 
 await main();
 process.exitCode = tally.end();
@@ -84,20 +88,31 @@ async function testRuntime(runtime) {
   const files = selectTests(values.filter === undefined ? [] : [values.filter]).filter((file) =>
     isForRuntime(runtime, file),
   );
+  const record = await RuntimeRecord.of(runtime, folder);
   const runnable = files.filter((file) => {
     const reason = skipReason(runtime, file);
-    if (reason !== undefined) tally.skip(`${runtime.name} ${file.name}`, reason);
+    if (reason !== undefined) {
+      tally.skip(`${runtime.name} ${file.name}`, reason);
+      record.notRun();
+    }
     return reason === undefined;
   });
   await runUnit(runnable, {
     root,
-    timeoutMs: 120_000,
+    timeoutMs: 60_000,
+    slowness: SLOWNESS,
     parallel: Number(values.jobs ?? 2),
     command: runtime.command(folder),
     onResult: (result) => {
       const name = `${runtime.name} ${result.name}`;
-      if (result.missing !== undefined) tally.skip(name, `it needs ${result.missing}`);
-      else tally.add(name, result, { quiet: true });
+      if (result.missing !== undefined) {
+        tally.skip(name, `it needs ${result.missing}`);
+        record.notRun();
+        return;
+      }
+      tally.add(name, result, { quiet: true });
+      record.add(result);
     },
   });
+  console.log(`\n${record}\n`);
 }

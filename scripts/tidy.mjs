@@ -1,7 +1,7 @@
 // npm run tidy: the rules of docs/style.md that a program can check. --quiet leaves out what is only printed.
 import { checkConventions, fullFolders } from './tidy/conventions.mjs';
 import { checkCycles } from './tidy/cycles.mjs';
-import { checkAdrIndex, checkLinks, checkSemantics } from './tidy/documents.mjs';
+import { checkAdrIndex, checkFragments, checkIndex, checkLinks, checkSemantics } from './tidy/documents.mjs';
 import { checkErrorCatalogue } from './tidy/error-catalogue.mjs';
 import { checkLayers } from './tidy/layers.mjs';
 import { longOnes } from './tidy/lengths.mjs';
@@ -25,6 +25,8 @@ const checks = {
   tests: checkTests,
   errors: checkErrorCatalogue,
   links: checkLinks,
+  fragments: checkFragments,
+  index: checkIndex,
   decisions: checkAdrIndex,
   semantics: checkSemantics,
   reference: checkReference,

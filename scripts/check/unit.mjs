@@ -28,6 +28,7 @@ const childScript = fileURLToPath(new URL('unit-child.mjs', import.meta.url));
  * @typedef {object} UnitOptions
  * @property {string} root
  * @property {number} timeoutMs per file, unless the file asks for another
+ * @property {number} [slowness] every time limit is so many times as long; 1, unless given
  * @property {number} parallel
  * @property {readonly [string, ...string[]]} [command] runs a module; this Node, unless given
  * @property {(result: FileResult) => void} onResult
@@ -72,7 +73,8 @@ export async function runUnit(files, options) {
 
 /** @param {TestFile} file @param {string} reportPath @param {UnitOptions} options @returns {Promise<FileResult>} */
 async function runFile(file, reportPath, options) {
-  const { needs, timeoutMs = options.timeoutMs } = directivesOf(file.source);
+  const { needs, timeoutMs: limitMs = options.timeoutMs } = directivesOf(file.source);
+  const timeoutMs = limitMs * (options.slowness ?? 1);
   const missing = missingNeeds(needs).join('; ');
   if (missing !== '') return notRun(file, needs, missing);
   const [program, ...args] = options.command ?? [process.execPath, '--enable-source-maps'];

@@ -2,7 +2,7 @@
 import ts from 'typescript-api';
 import { docOf } from './doc-comment.mjs';
 import { errorsByPage } from './error-sources.mjs';
-import { pages } from './pages.mjs';
+import { notShown, pages } from './pages.mjs';
 import { partText, tableText, titleOf } from './part-text.mjs';
 import { SourceIndex } from './source-index.mjs';
 
@@ -125,24 +125,41 @@ function isOfCommand(tree, code) {
   return tree.paths(/^packages\/cli\/src\/.*\.ts$/).some((file) => tree.text(file).includes(`'${code}'`));
 }
 
-/** Every type of options and events that a package exports has its part. @param {SourceIndex} index @param {readonly Page[]} all @returns {Finding[]} */
+/**
+ * Every type of options and events, every function and everything with methods that a package exports has its part.
+ * @param {SourceIndex} index @param {readonly Page[]} all @returns {Finding[]}
+ */
 function missingTypes(index, all) {
   const shown = new Set(
-    all.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'functions' ? [] : [part.type]))),
+    all.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.kind === 'functions' ? part.names : [part.type])),
+    ),
   );
   const entries = new Set(all.flatMap(({ entries }) => entries));
-  return [...entries].flatMap((entry) =>
-    [...index.exportsOf(entry)]
-      .filter(([name, { node }]) => isShown(name, node) && !shown.has(name))
-      .map(([name]) => ({ file: entry, text: `${name} has no part in scripts/reference/pages.mjs` })),
-  );
+  return [...entries].flatMap((entry) => {
+    const hidden = notShown[entry] ?? [];
+    return [...index.exportsOf(entry)]
+      .filter(
+        ([name, { node }]) => isOptionsOrEvents(name, node) || (hidden !== 'all' && isCalled(name, node)),
+      )
+      .filter(([name]) => !shown.has(name) && !hidden.includes(name))
+      .map(([name]) => ({ file: entry, text: `${name} has no part in scripts/reference/pages.mjs` }));
+  });
 }
 
 /** Interfaces of options and hooks, and unions of events. @param {string} name @param {ts.Node} node */
-function isShown(name, node) {
+function isOptionsOrEvents(name, node) {
   if (ts.isTypeAliasDeclaration(node)) return name.endsWith('Event') && ts.isUnionTypeNode(node.type);
   const isResult = docOf(node).meaning.startsWith('Options to spread');
   return ts.isInterfaceDeclaration(node) && OPTION_TYPE.test(name) && !isResult;
+}
+
+/** Functions, and classes and interfaces with methods; errors are on their own page. @param {string} name @param {ts.Node} node */
+function isCalled(name, node) {
+  if (ts.isFunctionDeclaration(node)) return true;
+  if (!(ts.isInterfaceDeclaration(node) || ts.isClassDeclaration(node)) || name.endsWith('Error'))
+    return false;
+  return node.members.some((member) => ts.isMethodSignature(member) || ts.isMethodDeclaration(member));
 }
 
 /** @param {readonly Finding[]} findings */

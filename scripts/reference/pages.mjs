@@ -20,6 +20,46 @@ const leaderRules = 'packages/jobs/src/leader/options/leader-option-rules.ts';
 const dialOptions = 'packages/jobs/src/remote/dial-options.ts';
 const workerOptions = 'packages/jobs/src/worker/worker-options.ts';
 
+/**
+ * Exports that no page shows, by entry: ports between the packages, and what only reports carry. `all`: the page shows
+ * the few exports that programs begin with, the README of the package the others.
+ * @type {Readonly<Record<string, readonly string[] | 'all'>>}
+ */
+export const notShown = {
+  'packages/core/src/index.ts': [
+    'ActorDefinition',
+    'HostTimer',
+    'SystemExecutor',
+    'SystemThreads',
+    'ThreadNotes',
+    'ThreadReceiver',
+    'Threads',
+    'liveTreeText',
+  ],
+  'packages/core/src/testing/index.ts': ['StepExecutor', 'VirtualThreads'],
+  'packages/jobs/src/index.ts': [
+    'AttemptTrace',
+    'ClientTracing',
+    'JournalReader',
+    'LedgerMoment',
+    'Spill',
+    'SubmitTrace',
+    'WorkerTracing',
+  ],
+  'packages/jobs/src/testing/index.ts': ['VirtualTimeHost'],
+  'packages/middleware/src/index.ts': [
+    'AttemptTrace',
+    'ClientTracing',
+    'LeaderOverviewSource',
+    'LimitBuckets',
+    'Metric',
+    'SubmitTrace',
+    'WorkerTracing',
+  ],
+  'packages/transport/src/index.ts': 'all',
+  'packages/wal/src/index.ts': 'all',
+};
+
 /** @type {readonly Page[]} */
 export const pages = [
   {
@@ -57,6 +97,7 @@ export const pages = [
       { kind: 'members', type: 'PhaseHooks', title: 'Hooks of a phase' },
       { kind: 'members', type: 'ActorContext', title: 'ctx' },
       { kind: 'members', type: 'RefOf', title: 'ref' },
+      { kind: 'members', type: 'AnyRef', title: 'any ref' },
       {
         kind: 'options',
         type: 'AskOptions',
@@ -93,6 +134,7 @@ export const pages = [
         intro: 'Of `child(Definition, { args, … })` in a supervision tree.',
       },
       { kind: 'options', type: 'SupervisorOptions', intro: 'Of `supervisor(name, options, children)`.' },
+      { kind: 'members', type: 'RunningTree', title: 'running tree' },
       { kind: 'options', type: 'TimerOptions', intro: 'Of `ctx.after` and `ctx.every`.' },
       { kind: 'members', type: 'ActorTimer' },
       { kind: 'members', type: 'SuspensionToken' },
@@ -159,6 +201,7 @@ export const pages = [
       },
       { kind: 'members', type: 'ActorView' },
       { kind: 'members', type: 'Host' },
+      { kind: 'members', type: 'Logger', title: 'ctx.log' },
     ],
   },
   {
@@ -227,14 +270,18 @@ export const pages = [
           'timeout',
           'deadline',
           'idempotency',
+          'contextOfTrace',
         ],
       },
       { kind: 'options', type: 'LoggingOptions' },
+      { kind: 'members', type: 'Logger', title: 'logger' },
       { kind: 'options', type: 'TelemetryOptions' },
       { kind: 'options', type: 'JobTelemetryOptions' },
       { kind: 'members', type: 'JobTelemetry' },
       { kind: 'options', type: 'RateLimitOptions' },
+      { kind: 'members', type: 'NamedLimits' },
       { kind: 'options', type: 'CircuitBreakerOptions' },
+      { kind: 'members', type: 'CircuitBreaker' },
       { kind: 'options', type: 'RetryOptions' },
       { kind: 'options', type: 'TimeoutOptions' },
       { kind: 'options', type: 'DeadlineOptions' },
@@ -252,10 +299,27 @@ export const pages = [
       {
         kind: 'functions',
         title: 'Functions',
-        names: ['createTestSystem', 'explore', 'createMiddlewareRig', 'testJobs', 'memoryJournal'],
+        names: [
+          'createTestSystem',
+          'explore',
+          'virtualThreads',
+          'createMiddlewareRig',
+          'testJobs',
+          'memoryJournal',
+          'memorySpill',
+          'journalConformance',
+        ],
       },
       { kind: 'options', type: 'TestSystemOptions' },
       { kind: 'members', type: 'TestSystem', title: 'The world' },
+      {
+        kind: 'members',
+        type: 'ManualHost',
+        title: 'world.host',
+        intro: 'Beside what every [host](system.md#host) has.',
+        omit: ['now', 'wallNow', 'random', 'setTimer', 'soon', 'later', 'log', 'systemFailed'],
+      },
+      { kind: 'members', type: 'SeededRandom' },
       { kind: 'options', type: 'ProbeOptions' },
       { kind: 'members', type: 'Probe' },
       { kind: 'options', type: 'ExploreOptions' },
@@ -300,7 +364,15 @@ export const pages = [
       {
         kind: 'functions',
         title: 'Functions',
-        names: ['defineJob', 'connectClient', 'connectGroups', 'jobId', 'retryDelayMs'],
+        names: [
+          'defineJob',
+          'connectClient',
+          'connectGroups',
+          'detachedSubmit',
+          'scheduleTimes',
+          'jobId',
+          'retryDelayMs',
+        ],
       },
       {
         kind: 'options',
@@ -316,6 +388,7 @@ export const pages = [
         rules: [jobPolicy],
         defaults: 'DEFAULT_RETRY',
       },
+      { kind: 'members', type: 'JobDefinition' },
       { kind: 'options', type: 'DialOptions', intro: 'Of `connectClient` and `startWorker`.' },
       {
         kind: 'options',
@@ -411,7 +484,11 @@ export const pages = [
     guides: ['jobs', 'threads'],
     sources: ['packages/jobs/src/worker', 'packages/jobs/src/remote/start-worker.ts'],
     parts: [
-      { kind: 'functions', title: 'Functions', names: ['startWorker', 'startGroupWorker', 'handle'] },
+      {
+        kind: 'functions',
+        title: 'Functions',
+        names: ['startWorker', 'startGroupWorker', 'handle', 'handleMany'],
+      },
       {
         kind: 'options',
         type: 'StartWorkerOptions',
@@ -436,6 +513,7 @@ export const pages = [
       { kind: 'options', type: 'HandlerSetup', intro: 'Of `handle(job, { … })`.' },
       { kind: 'options', type: 'RunnerPoolOptions', intro: 'Of `pool`.' },
       { kind: 'members', type: 'RemoteWorker', title: 'worker' },
+      { kind: 'members', type: 'GroupWorker', title: 'worker of groups' },
       { kind: 'members', type: 'AttemptContext' },
       { kind: 'members', type: 'AttemptFailure' },
       { kind: 'members', type: 'StaleAttempt' },
@@ -474,7 +552,10 @@ export const pages = [
         names: [
           'startLeader',
           'embedded',
+          'leaderSettings',
           'walJournal',
+          'fileSpill',
+          'ledgerAt',
           'decodeRecords',
           'dumpLedger',
           'loadLedger',
@@ -532,6 +613,7 @@ export const pages = [
       { kind: 'options', type: 'PostgresJournalOptions' },
       { kind: 'options', type: 'SubmitInOptions' },
       { kind: 'options', type: 'OutboxRelayOptions' },
+      { kind: 'members', type: 'OutboxRelay' },
     ],
   },
   {

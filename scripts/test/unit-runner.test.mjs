@@ -4,6 +4,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { selectTests } from '../check/test-files.mjs';
+import { runUnit } from '../check/unit.mjs';
 import { node } from '../command.mjs';
 import { root } from '../workspace.mjs';
 
@@ -52,6 +54,16 @@ for (const [name, complaint] of Object.entries(complaints)) {
     assert.match(last ?? '', /^\d+ passed, [1-9]\d* failed$/);
   });
 }
+
+runner('slowness makes every time limit longer', async () => {
+  const [hanging] = selectTests([`${faultyTests}/hanging.test.mjs`]);
+  /** @type {(string | undefined)[]} */
+  const problems = [];
+  const onResult = (/** @type {{ problem?: string }} */ { problem }) => problems.push(problem);
+  if (hanging === undefined) throw new Error('the hanging file is gone');
+  await runUnit([hanging], { root, timeoutMs: 500, slowness: 3, parallel: 1, onResult });
+  assert.match(problems[0] ?? '', /not finished after 1\.5 s/);
+});
 
 runner('passes for passing tests and counts them', async () => {
   const { code, last } = await npmTest('scripts/test/fixtures/passing-tests/passing.test.mjs');

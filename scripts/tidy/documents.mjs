@@ -8,9 +8,7 @@ import { lineAt } from './source-text.mjs';
 /** Relative links lead to a file or folder of the repository. @param {Tree} tree @returns {Finding[]} */
 export function checkLinks(tree) {
   return tree.paths(/\.md$/).flatMap((file) => {
-    const prose = tree
-      .text(file)
-      .replace(/```[\s\S]*?```|`[^`\n]*`/g, (block) => block.replace(/[^\n]/g, ' '));
+    const prose = withoutCode(tree.text(file));
     return [...prose.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)].flatMap((match) => {
       const [path = ''] = (match[1] ?? '').split('#');
       if (path === '' || /^[a-z]+:/.test(path)) return [];
@@ -19,6 +17,60 @@ export function checkLinks(tree) {
       return [{ file, line: lineAt(prose, match.index), text: `link to ${match[1]}, which does not exist` }];
     });
   });
+}
+
+const INDEX = 'docs/README.md';
+
+/** Every page and guide of docs is in its index. @param {Tree} tree @returns {Finding[]} */
+export function checkIndex(tree) {
+  if (!tree.has(INDEX)) return [];
+  const index = tree.text(INDEX);
+  return tree
+    .paths(/^docs\/(guides\/)?[^/]+\.md$/)
+    .filter((file) => file !== INDEX && !index.includes(`](${file.slice('docs/'.length)})`))
+    .map((file) => ({ file, text: `is not in ${INDEX}` }));
+}
+
+/** A link with a fragment leads to a heading of that page. @param {Tree} tree @returns {Finding[]} */
+export function checkFragments(tree) {
+  return tree.paths(/\.md$/).flatMap((file) => {
+    const prose = withoutCode(tree.text(file));
+    return [...prose.matchAll(/\]\(([^)\s#:]*)#([^)\s]+)\)/g)].flatMap((match) => {
+      const [, path = '', fragment = ''] = match;
+      const target = path === '' ? file : posix.normalize(posix.join(posix.dirname(file), path));
+      if (!target.endsWith('.md') || !tree.has(target) || headingsOf(tree.text(target)).has(fragment))
+        return [];
+      return [
+        {
+          file,
+          line: lineAt(prose, match.index),
+          text: `link to ${path}#${fragment}, which has no such heading`,
+        },
+      ];
+    });
+  });
+}
+
+/** The fragments of a page, as GitHub makes them of its headings. @param {string} text */
+function headingsOf(text) {
+  const seen = new Map();
+  return new Set(
+    [...text.replace(/```[\s\S]*?```/g, '').matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => {
+      const plain = heading
+        .trim()
+        .toLowerCase()
+        .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+      const fragment = plain.replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-');
+      const times = seen.get(fragment) ?? 0;
+      seen.set(fragment, times + 1);
+      return times === 0 ? fragment : `${fragment}-${times}`;
+    }),
+  );
+}
+
+/** Blank in place of code, so that lines keep their numbers. @param {string} text */
+function withoutCode(text) {
+  return text.replace(/```[\s\S]*?```|`[^`\n]*`/g, (block) => block.replace(/[^\n]/g, ' '));
 }
 
 const sections = ['Context', 'Decision', 'Rejected', 'Consequences', 'Revisit when'];

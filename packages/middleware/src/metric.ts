@@ -11,6 +11,7 @@ export interface Metric {
 
 /** A middleware with metrics of its own. Telemetry exports those of every middleware of its system. */
 export interface MetricSource {
+  /** Read whenever metrics are collected. */
   readonly metrics: readonly Metric[];
 }
 

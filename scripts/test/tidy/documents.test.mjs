@@ -1,6 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { checkAdrIndex, checkLinks, checkSemantics } from '../../tidy/documents.mjs';
+import {
+  checkAdrIndex,
+  checkFragments,
+  checkIndex,
+  checkLinks,
+  checkSemantics,
+} from '../../tidy/documents.mjs';
 import { Tree } from '../../tidy/tree.mjs';
 
 const documents = suite('documents');
@@ -21,6 +27,32 @@ documents('a relative link leads to a file or a folder', () => {
   assert.equal(checkLinks(tree), [
     { file: 'docs/b.md', line: 1, text: 'link to c.md, which does not exist' },
   ]);
+});
+
+documents('a fragment leads to a heading', () => {
+  const tree = Tree.of({
+    'docs/a.md':
+      '# A\n[b](b.md#the-second-part) [twice](b.md#twice-1) [a](#a) [gone](b.md#gone)\n[here](#there)\n',
+    'docs/b.md': '## The `second` part\n## Twice\n## Twice\n```md\n## Gone\n```\n',
+  });
+  assert.equal(checkFragments(tree), [
+    { file: 'docs/a.md', line: 2, text: 'link to b.md#gone, which has no such heading' },
+    { file: 'docs/a.md', line: 3, text: 'link to #there, which has no such heading' },
+  ]);
+});
+
+documents('every page and guide is in the index', () => {
+  const tree = Tree.of({
+    'docs/README.md': '[first](guides/first.md) [errors](errors.md#x)',
+    'docs/errors.md': '',
+    'docs/guides/first.md': '',
+    'docs/guides/second.md': '',
+    'docs/reference/actors.md': '',
+  });
+  assert.equal(
+    checkIndex(tree).map(({ file }) => file),
+    ['docs/errors.md', 'docs/guides/second.md'],
+  );
 });
 
 const adr = `# 0003 Signals come first

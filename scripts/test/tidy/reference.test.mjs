@@ -106,6 +106,24 @@ reference('exported options that no page shows are found', () => {
   );
 });
 
+reference('exported functions and things with methods that no page shows are found', () => {
+  const { findings } = generated({
+    'packages/box/src/index.ts': [
+      "export { Box, type BoxEvent, type BoxOptions } from './box.js';",
+      "export { fill, Lid, LidError, type Hinge, type Size } from './lid.js';",
+    ].join('\n'),
+    'packages/box/src/lid.ts': [
+      'export function fill(): void {}',
+      'export class Lid { open(): void {} }',
+      'export class LidError extends Error { explain(): void {} }',
+      'export interface Hinge { turn(): void }',
+      'export interface Size { readonly width: number }',
+    ].join('\n'),
+  });
+  const missing = findings.map(({ text }) => text.split(' ')[0]).sort();
+  assert.equal(missing, ['Hinge', 'Lid', 'fill']);
+});
+
 reference('an error is at the page whose sources make it', () => {
   const { texts } = generated({
     'docs/errors.md': '### ERR_BOX_FULL\n\nFull.\n',

@@ -53,7 +53,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   args: unknown;
   ref: CellRef;
   cold: ColdState | undefined;
-  /** The last field, so that `refuseState` can take it away without slowing any access to the others. */
+  /** The last field, so that `afterLastTurn` can take it away without slowing any access to the others. */
   state: unknown;
 
   constructor(type: ActorType, slot: number, args: unknown, ref: CellRef | undefined) {
@@ -135,18 +135,23 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     const generation = this.type.runtime.ready.slots.generationOf(this.slot);
     this.markTerminated(STOP_REASONS.indexOf(reason));
     this.args = { generation, parent } satisfies EndedPlace;
-    // An actor with an asynchronous handler, children, timers or a name has cold state; the others end by the
-    // thousand, and a change of their shape would cost more than their whole life.
-    if (this.cold === undefined) this.state = this.type.endedState;
-    else this.refuseState();
+    this.refuseState();
+  }
+
+  /** The incarnation has ended: every use of its state is refused. */
+  refuseState(): void {
+    this.state = this.type.endedState;
   }
 
   /**
-   * The incarnation has ended: from now on `state` is an accessor that throws, while that of a living actor
-   * is a plain field. Both steps change the shape of the object and keep it fast: it is the last field that
-   * goes.
+   * From now on `state` is an accessor that throws, on an assignment too, while that of a living actor is a
+   * plain field. Both steps change the shape of the object and keep it fast: it is the last field that goes.
+   * Code that runs in every turn must not see that shape, or it is slower for all actors from then on.
    */
-  refuseState(): void {
+  override afterLastTurn(): void {
+    // An actor with an asynchronous handler, children, timers or a name has cold state; the others end by the
+    // thousand, and a change of their shape would cost more than their whole life.
+    if (this.isTerminated && this.cold === undefined) return;
     delete (this as { state?: unknown }).state;
     Object.setPrototypeOf(this, ENDED);
   }
@@ -420,15 +425,15 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
 const ENDED = Object.create(ActorCell.prototype, {
   state: {
     get(this: ActorCell): never {
-      return refuseState(this);
+      return reportUse(this);
     },
     set(this: ActorCell): void {
-      refuseState(this);
+      reportUse(this);
     },
   },
 }) as object;
 
-function refuseState(cell: ActorCell): never {
+function reportUse(cell: ActorCell): never {
   cell.type.runtime.log.reportStaleContext(cell, 'state');
   throw new StaleContextError(cell.path, 'state');
 }

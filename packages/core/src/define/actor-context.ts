@@ -36,10 +36,15 @@ export type ResumeOn =
   | { readonly on: 'capacity'; readonly of: AnyRef }
   | { readonly on: 'settled'; readonly promise: PromiseLike<unknown> };
 
+/** Lines to the log of the host, each with the path of the actor. */
 export interface Logger {
+  /** For a developer. */
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** Normal events. */
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** An operator should look at it some time. */
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** An operator should look at it now. */
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 

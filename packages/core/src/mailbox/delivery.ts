@@ -9,7 +9,7 @@ import type { Mailbox } from './mailbox.js';
 import type { MailboxSettings } from './mailbox-settings.js';
 import { EMPTY_QUEUE, type MessageQueue } from './message-queue.js';
 import { whenFull } from './overflow-policy.js';
-import { CLOSED, DRAINING, IDLE, SCHEDULED, SLOW_PATH, STUCK } from './status-word.js';
+import { AWAITING, CLOSED, DRAINING, IDLE, OVERLOADED, SCHEDULED, SLOW_PATH, STUCK } from './status-word.js';
 
 /** A sender beyond the capacity is muted at the first such message, and then looked at every 64 messages. */
 const MUTE_CHECK_MASK = 63;
@@ -17,7 +17,9 @@ const MUTE_CHECK_MASK = 63;
 // Constants of this module are part of the compiled send; imported ones would be loaded and checked at every
 // use.
 const IS_SCHEDULED = SCHEDULED;
-const FAST_PATH_MASK = SCHEDULED | CLOSED | SLOW_PATH | STUCK;
+const IS_AWAITING = AWAITING;
+const SCHEDULED_MASK = SCHEDULED | CLOSED | SLOW_PATH | STUCK;
+const AWAITING_MASK = SCHEDULED_MASK | AWAITING | OVERLOADED;
 const SHARED_EMPTY_QUEUE = EMPTY_QUEUE;
 
 export type Delivered = 'accepted' | 'full' | 'closed';
@@ -92,8 +94,10 @@ export class Delivery<M extends Mailbox = Mailbox> {
     const queue = mailbox.queue;
     const ready = this.ready;
     const type = mailbox.type;
+    const { status } = mailbox;
     if (
-      (mailbox.status & FAST_PATH_MASK) === IS_SCHEDULED &&
+      // An actor that awaits is scheduled by its settlement: it need not be for a message.
+      ((status & SCHEDULED_MASK) === IS_SCHEDULED || (status & AWAITING_MASK) === IS_AWAITING) &&
       queue !== SHARED_EMPTY_QUEUE &&
       (queue.length < type.hardCapacity || this.isUnlimited(type, queue.length)) &&
       ready.queued < ready.queuedMax

@@ -263,6 +263,9 @@ export abstract class Mailbox {
     return (this.status & (FENCED | TERMINATED)) === 0;
   }
 
+  /** No turn of this incarnation comes any more. */
+  abstract afterLastTurn(): void;
+
   // The user lane.
 
   get isFull(): boolean {

@@ -220,15 +220,20 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
    */
   handleInvokeResult(mailbox: M, code: InvokeCode): void {
     mailbox.markUnscheduled();
-    if (code === STOPPED || mailbox.isTerminated) {
-      this.tally();
-      this.slots.release(mailbox.slot);
-      this.recorder?.slotReleased(mailbox.slot, this.sequence);
+    if (code === STOPPED || !mailbox.isCurrent) {
+      if (mailbox.isTerminated) this.releaseSlot(mailbox.slot);
+      mailbox.afterLastTurn();
       return;
     }
     if (mailbox.isOverloaded) this.backPressure.releaseIfCaughtUp(mailbox);
     mailbox.requestStopIfDrained();
     this.registerReady(mailbox);
+  }
+
+  private releaseSlot(slot: number): void {
+    this.tally();
+    this.slots.release(slot);
+    this.recorder?.slotReleased(slot, this.sequence);
   }
 
   private makeRoom(): void {

@@ -9,6 +9,7 @@ interface Armed {
 
 /** A host with a manual clock, seeded chance, and a log in memory. */
 export class ManualHost implements Host {
+  /** The log lines so far. */
   readonly logged: LogEntry[] = [];
   /** Reports of failed systems whose end no code has looked at. */
   readonly failedSystems: string[] = [];

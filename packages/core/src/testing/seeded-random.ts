@@ -29,6 +29,7 @@ export class SeededRandom {
     return this.next() < probability;
   }
 
+  /** So many random bytes. */
   bytes(count: number): Uint8Array {
     return Uint8Array.from({ length: count }, () => this.below(256));
   }

@@ -15,11 +15,13 @@ import { walkTree } from './walk-tree.js';
 
 /** A started tree. Its refs stay valid as long as the tree runs, over all restarts. */
 export interface RunningTree<D extends AnyDefinition = AnyDefinition> {
+  /** The tree as it was declared. */
   readonly spec: SupervisorSpec<D>;
   /** The supervisor at the root: stop it to stop the tree. */
   readonly ref: AnyRef;
   /** The child of that definition; `path` chooses among several: `jobs/wal`. */
   get<K extends D>(definition: K, path?: string): ActorRef<K>;
+  /** The pool of that definition; `path` as of `get`. */
   pool<K extends D>(definition: K, path?: string): PoolRef<K>;
 }
 

@@ -2,6 +2,7 @@ import { type ActorRef, createSystem, defineActor, type RuntimeEvent } from '@tr
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { deferred } from '../deferred.js';
 import { runtimeOf } from '../internals.js';
 
 const messageHistory = suite('message history');
@@ -72,6 +73,24 @@ messageHistory('the message history is built on first read, once', async () => {
   assert.is(reads, 0);
   assert.is(failures[0]?.messageHistory, failures[0]?.messageHistory);
   assert.is(reads, 1);
+});
+
+messageHistory('a flood to an actor that awaits is recorded once, as to any busy actor', async () => {
+  const Waiting = defineActor('waiting', {
+    handlers: {
+      hold: (_ctx, until: Promise<void>) => until,
+      note() {},
+    },
+  });
+  await using test = createTestSystem();
+  const waiting = test.system.spawn(Waiting);
+  const until = deferred();
+  await test.tell(waiting).hold(until.promise);
+  for (let n = 0; n < 500; n += 1) waiting.tell.note();
+  const { recorder, ready } = runtimeOf(test.system);
+  assert.is(recorder?.lastSends(ready, 1_000).length, 2);
+  until.resolve();
+  await test.settle();
 });
 
 messageHistory('without a flight recorder the message history is empty', async () => {

@@ -26,7 +26,9 @@ import { runtimeOf } from '../internals.js';
 
 const mailboxes = suite('mailbox');
 
-class PlainMailbox extends Mailbox {}
+class PlainMailbox extends Mailbox {
+  override afterLastTurn(): void {}
+}
 
 function mailbox(status = IDLE): Mailbox {
   const made = new PlainMailbox({ idleStatus: IDLE, capacity: 2, levels: undefined } as MailboxSettings, 1);

@@ -129,21 +129,27 @@ export interface JobDefinition<
   Chunk extends ChunkSchema = ChunkSchema,
   Feed extends ChunkSchema = ChunkSchema,
 > {
+  /** The name of the job: workers that have a handler of this name run it. */
   readonly exec: string;
+  /** Its options, with defaults. */
   readonly policy: JobPolicy;
+  /** Schema of the input. */
   readonly input: In;
+  /** Schema of the result. */
   readonly output: Out;
+  /** Schema of a chunk of its stream. */
   readonly chunk?: Chunk;
   /** False: chunks are not collected. Undefined: the default. */
   readonly collect?: false | undefined | CollectChunk;
+  /** Schema of an item that clients feed. */
   readonly feed?: Feed;
   /** There, where `chunk` is. */
   readonly stream?: StreamPolicy | undefined;
   /** Its handler runs on a warm runner. */
   readonly useStatic?: boolean | undefined;
-  /** A method, so that a definition of one input is still a definition of some input. */
+  /** The key of a submit without one. A method: a definition of one input is still one of some input. */
   key?(input: StandardSchemaV1.InferOutput<In>): string;
-  /** The same. */
+  /** The order key of a submit without one. */
   orderKey?(input: StandardSchemaV1.InferOutput<In>): string;
 }
 

@@ -36,6 +36,7 @@ export async function startGroupWorker(options: StartGroupWorkerOptions): Promis
   return new GroupWorker(routes.all.filter((worker) => worker !== undefined));
 }
 
+/** A worker of each leader that has one of its jobs. */
 export class GroupWorker implements AsyncDisposable {
   private readonly workers: readonly RemoteWorker[];
 

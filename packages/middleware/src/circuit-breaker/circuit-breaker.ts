@@ -30,6 +30,7 @@ export interface CircuitBreakerOptions {
 }
 
 export interface CircuitBreaker extends Middleware, MetricSource {
+  /** Messages that an open circuit has refused. */
   readonly refused: number;
   /** Times that a circuit has opened. */
   readonly opened: number;

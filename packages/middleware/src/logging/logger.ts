@@ -2,9 +2,13 @@ export type LogMethod = (fields: Readonly<Record<string, unknown>>, text: string
 
 /** The receiver of log lines. A pino logger is one. */
 export interface Logger {
+  /** Takes a line of level `debug`: turns, among others. */
   readonly debug: LogMethod;
+  /** Takes a line of level `info`. */
   readonly info: LogMethod;
+  /** Takes a line of level `warn`. */
   readonly warn: LogMethod;
+  /** Takes a line of level `error`. */
   readonly error: LogMethod;
 }
 

@@ -88,6 +88,7 @@ export class OutboxRelay implements AsyncDisposable {
     return new OutboxRelay(options, connection);
   }
 
+  /** Ends after the rows that it has taken. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.wake();
