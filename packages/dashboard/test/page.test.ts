@@ -171,7 +171,7 @@ pages(
       await page.getByRole('button', { name: 'Resume' }).waitFor();
       const held = await rig.submit('sample.slow', 1);
       await goTo(page, `jobs/${held}`, 'sample.slow');
-      await page.getByText(/No worker serves it: 1 are connected, 1 that could are quiet\./).waitFor();
+      await page.getByText(/No worker serves it: 1 connected, 1 that could are quiet\./).waitFor();
       assert.equal(problems, []);
     } finally {
       await browser.close();

@@ -34,46 +34,51 @@ export interface RequestFlags extends LeaderFlags, JsonFlag {
 }
 
 export function withLeaderOptions(command: Command): Command {
-  return withConnectionOptions(
-    command.addOption(
-      new Option(
-        '-l, --leader <address>',
-        'where the leader listens: host:port or unix:/path; several with commas',
-      )
-        .env('TROUPE_LEADER')
-        .default(`127.0.0.1:${DEFAULT_PORT}`),
-    ),
+  const leader = new Option(
+    '-l, --leader <address>',
+    'where the leader listens: host:port or unix:/path; several with commas',
   );
+  leader.env('TROUPE_LEADER').default(`127.0.0.1:${DEFAULT_PORT}`);
+  return withConnectionOptions(inConnectionGroup(command, () => command.addOption(leader)));
 }
 
 export function withRequestOptions(command: Command): Command {
-  return withLeaderOptions(command).option(
-    '--timeout <time>',
-    'give up after so long, all in all',
-    duration(1, TIMER_MS_MAX),
+  const timeout = duration(1, TIMER_MS_MAX);
+  return inConnectionGroup(withLeaderOptions(command), () =>
+    command.option('--timeout <time>', 'give up after so long, all in all', timeout),
   );
 }
 
+/** Help shows these behind the options that are the command's own. */
+function inConnectionGroup(command: Command, add: () => Command): Command {
+  const before = command.options.length;
+  add();
+  for (const option of command.options.slice(before)) option.helpGroup('Connection:');
+  return command;
+}
+
 export function withConnectionOptions(command: Command): Command {
-  return command
-    .addOption(new Option('-k, --key <file>', 'key file of this peer').env('TROUPE_KEY'))
-    .option('--tls', 'connect with TLS, trusting the authorities of this system')
-    .option('--tls-ca <file>', 'connect with TLS, trusting this authority')
-    .option('--tls-cert <file>', 'certificate of this peer')
-    .option('--tls-key <file>', 'key of that certificate')
-    .option('--tls-name <name>', "name in the leader's certificate")
-    .addOption(
-      new Option('--compress <method>', 'compress messages where it makes them smaller').choices([
-        'gzip',
-        'brotli',
-      ]),
-    )
-    .option(
-      '--connect-within <time>',
-      'give up after so long without a leader',
-      duration(1, 3_600_000),
-      5_000,
-    );
+  return inConnectionGroup(command, () =>
+    command
+      .addOption(new Option('-k, --key <file>', 'key file of this peer').env('TROUPE_KEY'))
+      .option('--tls', 'connect with TLS, trusting the authorities of this system')
+      .option('--tls-ca <file>', 'connect with TLS, trusting this authority')
+      .option('--tls-cert <file>', 'certificate of this peer')
+      .option('--tls-key <file>', 'key of that certificate')
+      .option('--tls-name <name>', "name in the leader's certificate")
+      .addOption(
+        new Option('--compress <method>', 'compress messages where it makes them smaller').choices([
+          'gzip',
+          'brotli',
+        ]),
+      )
+      .option(
+        '--connect-within <time>',
+        'give up after so long without a leader',
+        duration(1, 3_600_000),
+        5_000,
+      ),
+  );
 }
 
 export function dialOptions(flags: ConnectionFlags & { readonly leader: string }): DialOptions {

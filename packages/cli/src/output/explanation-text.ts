@@ -6,7 +6,10 @@ export function explanationLines(
   { state, detail, reasons, estimateMs }: JobExplanation,
   idOf: (job: number) => string,
 ): string[] {
-  if (state !== 'queued') return [`${id} is ${state}${detail === '' ? '' : `: ${detail}`}`];
+  if (state !== 'queued') {
+    const see = state === 'dead' ? '; see troupe dlq show' : '';
+    return [`${id} is ${state}${detail === '' ? '' : `: ${detail}`}${see}`];
+  }
   if (reasons.length === 0) return [`${id} is next: nothing holds it up`];
   const estimate =
     estimateMs === undefined
@@ -20,7 +23,7 @@ export function reasonText(reason: WaitReason, idOf: (job: number) => string): s
     case 'delayed':
       return `it is due in ${timeText(reason.leftMs)}, at ${new Date(reason.dueAt).toISOString()}`;
     case 'paused':
-      return `queue ${reason.queue} is paused since ${new Date(reason.since).toISOString()} by ${reason.by}; see troupe queue resume`;
+      return `${queueText(reason.queue)} paused since ${new Date(reason.since).toISOString()} by ${reason.by}; see troupe queue resume`;
     case 'running-max':
       return `queue ${reason.queue} runs ${reason.running} of at most ${reason.max} attempts`;
     case 'rate':
@@ -60,10 +63,14 @@ function noWorkerText(reason: WaitReason & { kind: 'no-worker' }): string {
   const needs = [...requires.map((label) => `label ${label}`), ...(feature === '' ? [] : [feature])];
   const why = needs.length === 0 ? '' : ` with ${needs.join(', ')}`;
   if (workers === 0) return `no worker${why} is connected; see troupe worker`;
-  const connected = `${workers} are connected, ${serveExec} of them with its handler`;
+  const connected = `${workers} connected, ${serveExec} of them with its handler`;
   return quiet > 0
-    ? `no worker may take it${why}: ${connected}, ${quiet} of these would but an operator made them quiet; see troupe workers resume`
+    ? `no worker may take it${why}: ${connected}, ${quiet} made quiet by an operator; see troupe workers resume`
     : `no worker serves it${why}: ${connected}; see troupe worker`;
+}
+
+function queueText(queue: string): string {
+  return queue === '*' ? 'all queues are' : `queue ${queue} is`;
 }
 
 /** `950 ms`, `12 s`, `3 min`, `2 h` */

@@ -31,8 +31,10 @@ export function leaderProblems({ overview, deadPerS }: Look): string[] {
   ];
 }
 
-function stuckExec({ exec, queued, running, oldestMs }: ExecDepth): string[] {
-  if (queued === 0 || running > 0 || oldestMs < STUCK_MS) return [];
+function stuckExec({ exec, queued, running, oldestMs, unserved = 0 }: ExecDepth): string[] {
+  if (queued === 0 || oldestMs < STUCK_MS) return [];
+  if (unserved > 0) return [`${exec}: no worker may take ${unserved} of its jobs; e and enter show why`];
+  if (running > 0) return [];
   return [`${exec}: jobs wait for ${timeText(oldestMs)} and none runs; e and enter show why`];
 }
 

@@ -112,6 +112,8 @@ control(
     for (let n = 0; n < 3; n += 1)
       ids.push((await inProcess(['submit', 'math.fail', String(n), '--attempts', '1', ...to])).out.trim());
     for (const id of ids) assert.is((await inProcess(['await', id, ...to])).code, 1);
+    const explained = (await inProcess(['explain', ids[0] ?? '', ...to])).out;
+    assert.is(explained, `${ids[0]} is dead: failed; see troupe dlq show\n`);
     const [group] = lines(await inProcess(['dlq', 'groups', '--json', ...to]));
     assert.equal([group?.['count'], group?.['exec'], group?.['ids']], [3, 'math.fail', ids]);
     assert.match(
@@ -154,7 +156,7 @@ control('a worker is made quiet, resumed and stopped from afar; clients are list
   assert.match((await inProcess(['workers', 'ls', ...to])).out, /w1\S* +quiet/);
   const held = (await inProcess(['submit', 'math.add', '[1,2]', ...to])).out.trim();
   const explained = (await inProcess(['explain', held, ...to])).out;
-  assert.match(explained, /1 of them with its handler, 1 of these would but .* made them quiet; see troupe/);
+  assert.match(explained, /1 connected, 1 of them with its handler, 1 made quiet by an operator; see troupe/);
   const [resumed] = lines(await inProcess(['workers', 'resume', 'w1', '--json', ...to]));
   assert.equal(resumed, { worker: 'w1', resumed: 1 });
   assert.is((await inProcess(['run', 'math.add', '[1,2]', ...to])).out, '3\n');
@@ -165,6 +167,7 @@ control('a worker is made quiet, resumed and stopped from afar; clients are list
   assert.match(unknown.err, /see troupe workers ls\n$/);
   const [own] = lines(await inProcess(['clients', 'ls', '--json', ...to]));
   assert.match(String(own?.['client']), /cli/);
+  assert.is(own?.['runningMax'], null, 'no limit');
   const clients = (await inProcess(['clients', 'ls', ...to])).out;
   assert.match(clients, /^CLIENT +SINCE/);
   assert.not.match(clients, String(Number.MAX_SAFE_INTEGER), 'no limit is not a number');

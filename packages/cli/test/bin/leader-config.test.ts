@@ -114,7 +114,7 @@ operating('`run` says after a second whether no worker serves its job or all are
   await using _worker = await workerOf(s.at, s.dir, ['--slots', '2']);
   assert.match(
     await run('no.job'),
-    /^troupe: job \S+ waits: no worker serves it: 1 are connected, 0 of them with its handler; see /,
+    /^troupe: job \S+ waits: no worker serves it: 1 connected, 0 of them with its handler; see /,
   );
   await inProcess(['submit', 'slow.nap', '60000', '--leader', s.at]);
   // The first run above was taken meanwhile.

@@ -413,6 +413,8 @@ operating('every subcommand has a help text with an example', async () => {
   for (const name of [...verbs, ...nested, 'backup', 'restore']) {
     const { code, out } = await inProcess([...name.split(' '), '--help']);
     assert.is(code, 0);
+    const [own = ''] = out.split('\nConnection:\n');
+    assert.not.match(own, '--tls-ca', `${name}: its own options are first`);
     assert.match(out, new RegExp(`Example:\n {2}\\$ (source <\\()?troupe ${name}`));
   }
   const page = await readFile(new URL('../../../../docs/cli.md', import.meta.url), 'utf8');

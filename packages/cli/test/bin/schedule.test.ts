@@ -44,7 +44,9 @@ schedules('bad schedules are refused with what to do, and change nothing', async
   const refused: readonly [readonly string[], number, RegExp][] = [
     [[...add, '--cron', '61 * * * *'], 64, /^troupe: schedule-set refused: /],
     [[...add, '--cron', '* * * * *', '--zone', 'Nowhere/City'], 64, /refused: /],
-    [add, 64, /refused: /],
+    [add, 64, /schedule add: give either --cron or --every/],
+    [[...add, '--every', '1h', '--cron', '@daily'], 64, /give either --cron or --every/],
+    [[...add, '--every', '1h', '--zone', 'UTC'], 64, /--zone is for --cron/],
     [[...add, '--every', '-1s'], 64, /--every/],
     [[...add, '--every', '1h', '--catch-up', 'some'], 64, /none, last or a number/],
     [['schedule', 'run', 'missing', ...to], 66, /see troupe schedule ls\n$/],

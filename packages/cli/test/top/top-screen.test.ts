@@ -148,6 +148,9 @@ top('an exec is stuck when its jobs wait long, none runs, and there are workers'
   assert.match(problemsOf({ execs: [stuck] }), /^! mail\.send: jobs wait/);
   assert.is(problemsOf({ execs: [{ ...stuck, running: 1 }] }), '');
   assert.is(problemsOf({ execs: [{ ...stuck, oldestMs: 500 }] }), '');
+  const unserved = { ...stuck, running: 1, unserved: 2 };
+  assert.match(problemsOf({ execs: [unserved] }), /^! mail\.send: no worker may take 2 of its jobs; /);
+  assert.is(problemsOf({ execs: [{ ...unserved, oldestMs: 500 }] }), '');
   assert.not.match(problemsOf({ execs: [stuck], workers: [] }), 'mail.send');
 });
 

@@ -33,7 +33,7 @@ export function Explanation({ id }: { readonly id: string }) {
 
 const TEXTS: Readonly<Record<string, (reason: Reason) => string>> = {
   delayed: ({ dueAt, leftMs }) => `It is due in ${span(Number(leftMs))}, at ${time(Number(dueAt))}.`,
-  paused: ({ queue, by }) => `Queue ${queue} is paused by ${by}.`,
+  paused: ({ queue, by }) => `${queue === '*' ? 'All queues are' : `Queue ${queue} is`} paused by ${by}.`,
   'running-max': ({ queue, running, max }) => `Queue ${queue} runs ${running} of at most ${max} attempts.`,
   rate: ({ queue, leftMs }) =>
     `The rate of ${queue} is used up; the next start is in ${span(Number(leftMs))}.`,
@@ -43,7 +43,7 @@ const TEXTS: Readonly<Record<string, (reason: Reason) => string>> = {
   ahead: ({ ofTenant, ofOthers, ofHigherPriority }) =>
     `${Number(ofTenant) + Number(ofOthers) + Number(ofHigherPriority)} jobs begin before it.`,
   'no-worker': ({ workers, quiet, requires }) =>
-    `No worker serves it${(requires as string[]).length === 0 ? '' : ` with ${(requires as string[]).join(', ')}`}: ${workers} are connected${Number(quiet) > 0 ? `, ${quiet} that could are quiet` : ''}.`,
+    `No worker serves it${(requires as string[]).length === 0 ? '' : ` with ${(requires as string[]).join(', ')}`}: ${workers} connected${Number(quiet) > 0 ? `, ${quiet} that could are quiet` : ''}.`,
   'no-credit': ({ eligible, slots, running }) =>
     `${eligible} workers serve it and none has room: ${running} of ${slots} slots are taken.`,
   'leader-draining': () => 'The leader is shutting down.',

@@ -12,6 +12,7 @@ export class JobGauges {
   private readonly credit: ObservableGauge;
   private readonly slots: ObservableGauge;
   private readonly leases: ObservableGauge;
+  private readonly unserved: ObservableGauge;
   private readonly workers: ObservableGauge;
   private readonly bytes: ObservableGauge;
   private readonly keys: ObservableGauge;
@@ -36,6 +37,11 @@ export class JobGauges {
     this.depth = gauge('troupe.jobs.exec.depth', '{job}', 'Jobs of a definition, by state.');
     this.oldest = gauge('troupe.jobs.exec.oldest', 's', 'Wait of the oldest due job of a definition.');
     this.waiting = gauge('troupe.jobs.exec.queued', '{job}', 'Jobs of a definition that wait, by priority.');
+    this.unserved = gauge(
+      'troupe.jobs.exec.unserved',
+      '{job}',
+      'Jobs of a definition that no connected worker may take.',
+    );
     this.delayed = gauge('troupe.jobs.delayed', '{job}', 'Jobs that are not due yet.');
     this.credit = gauge('troupe.jobs.credit', '{job}', 'Jobs that workers can take now.');
     this.slots = gauge('troupe.jobs.slots', '{job}', 'Jobs that workers can run at once.');
@@ -92,7 +98,15 @@ export class JobGauges {
     const { runnerInstances, runnerWaiting, runnerJobs } = this;
     const all = [queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge];
     all.push(overrun, refusing, logBytes, replay, cutBytes, failedSnapshots, tableUsed, tableMax);
-    all.push(runnerInstances, runnerWaiting, runnerJobs, this.depth, this.oldest, this.waiting);
+    all.push(
+      runnerInstances,
+      runnerWaiting,
+      runnerJobs,
+      this.depth,
+      this.oldest,
+      this.waiting,
+      this.unserved,
+    );
     const callback = async (result: BatchObservableResult): Promise<void> => {
       result.observe(snapshotAge, snapshotAgeMs() / 1_000, labels);
       const overview = await source.overview().catch(() => undefined);
@@ -146,11 +160,12 @@ export class JobGauges {
     { execs = [] }: LeaderOverview,
     labels: Attributes,
   ): void {
-    for (const { exec, queued, running, oldestMs, queuedByPriority = {} } of execs) {
+    for (const { exec, queued, running, oldestMs, unserved = 0, queuedByPriority = {} } of execs) {
       const named = { ...labels, 'troupe.jobs.exec': exec };
       result.observe(this.depth, queued, { ...named, 'troupe.jobs.state': 'queued' });
       result.observe(this.depth, running, { ...named, 'troupe.jobs.state': 'running' });
       result.observe(this.oldest, oldestMs / 1_000, named);
+      result.observe(this.unserved, unserved, named);
       for (const [priority, jobs] of Object.entries(queuedByPriority))
         result.observe(this.waiting, jobs, { ...named, 'troupe.jobs.priority': priority });
     }

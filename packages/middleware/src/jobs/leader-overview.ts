@@ -24,6 +24,7 @@ export interface LeaderOverview {
         readonly running: number;
         readonly oldestMs: number;
         readonly queuedByPriority?: Readonly<Record<string, number>> | undefined;
+        readonly unserved?: number | undefined;
       }[]
     | undefined;
   /** Jobs in the leader that wait for a warm runner. */

@@ -195,6 +195,7 @@ jobs('depth and age of the deepest definitions are gauges by exec, and depth by 
   assert.is(total(points.get('troupe.jobs.exec.depth'), { ...named, 'troupe.jobs.state': 'queued' }), 2);
   assert.is(total(points.get('troupe.jobs.exec.depth'), { ...named, 'troupe.jobs.state': 'running' }), 0);
   assert.ok(total(points.get('troupe.jobs.exec.oldest'), named) >= 0);
+  assert.is(total(points.get('troupe.jobs.exec.unserved'), named), 2, 'there is no worker');
 });
 
 jobs('leases and credit are gauges, and a refused submit is counted', async () => {

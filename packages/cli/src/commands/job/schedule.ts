@@ -1,6 +1,8 @@
 import type { Client, ScheduleOptions, ScheduleView } from '@troupe/jobs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CliError } from '../../cli-error.js';
 import { withClient } from '../../command-client.js';
+import { ExitCode } from '../../exit-code.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
 import { duration, wholeNumber, YEAR_MS } from '../../input/option-parsers.js';
 import { type PayloadFlags, readPayload } from '../../input/payload-input.js';
@@ -96,12 +98,23 @@ function addAdd(schedule: Command, context: CommandContext): void {
     .option('-f, --file <path>', 'payload from a file; - is standard input')
     .option('-t, --text', 'the payload is text, not JSON')
     .action(async (name: string, exec: string, argument: string | undefined, flags: AddFlags) => {
+      checkTimes(flags);
       const input = await readPayload(argument, flags);
       await withClient(context, flags, async (client) => {
         const view = await client.schedules.add(name, untypedJob(exec, flags), input, optionsOf(flags));
         print(context, flags, client, view);
       });
     });
+}
+
+function checkTimes({ cron, every, zone }: AddFlags): void {
+  const problem =
+    (cron === undefined) === (every === undefined)
+      ? 'give either --cron or --every'
+      : zone !== undefined && cron === undefined
+        ? '--zone is for --cron'
+        : undefined;
+  if (problem !== undefined) throw new CliError('ERR_CLI_USAGE', ExitCode.usage, `schedule add: ${problem}`);
 }
 
 function optionsOf({ cron, zone, every, jitter, overlap, catchUp: rule }: AddFlags): ScheduleOptions {

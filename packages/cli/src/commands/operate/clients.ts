@@ -1,3 +1,4 @@
+import type { ClientView } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { withClient } from '../../command-client.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
@@ -12,7 +13,7 @@ export function addClients(program: Command, context: CommandContext): void {
     withClient(context, flags, async (client) => {
       const all = await client.clients();
       if (flags.json === true) {
-        for (const one of all) printResult(context, flags, one, []);
+        for (const one of all) printResult(context, flags, shown(one), []);
         return;
       }
       const rows = all.map((one) => [
@@ -30,7 +31,19 @@ export function addClients(program: Command, context: CommandContext): void {
   );
 }
 
+/** No limit is null. */
+function shown(client: ClientView): object {
+  const { runningMax, jobsMax, unansweredMax } = client;
+  const limits = { unansweredMax, runningMax, jobsMax };
+  const known = Object.entries(limits).map(([name, max]) => [name, isLimit(max) ? max : null]);
+  return { ...client, ...Object.fromEntries(known) };
+}
+
+function isLimit(max: number): boolean {
+  return max < Number.MAX_SAFE_INTEGER;
+}
+
 /** `3/16384`, or `3` where there is no limit. */
 function useText(used: number, max: number): string {
-  return max >= Number.MAX_SAFE_INTEGER ? String(used) : `${used}/${max}`;
+  return isLimit(max) ? `${used}/${max}` : String(used);
 }

@@ -121,7 +121,8 @@ export class Fleet {
     for (const session of this.sessions.values()) {
       if (workers === max) return { workers, isServed: true };
       workers += 1;
-      if (session.open && !session.draining && session.servesJob(job)) return { workers, isServed: true };
+      const mayTake = session.open && !session.draining && !session.isQuiet;
+      if (mayTake && session.servesJob(job)) return { workers, isServed: true };
     }
     return { workers, isServed: false };
   }

@@ -333,9 +333,13 @@ operator('an overview counts the jobs that no connected worker may take', () => 
   harness.advance(100);
   const unserved = (): number | undefined => harness.leader.overview().execs?.[0]?.unserved;
   assert.is(unserved(), 3);
-  harness.worker({ slots: 1 });
+  harness.worker({ name: 'w', slots: 1 });
   harness.advance(100);
   assert.is(unserved(), 0);
+  client.submit('one more');
+  call(client, 'count', { kind: 'worker-quiet', worker: 'w', quiet: true });
+  harness.advance(100);
+  assert.is(unserved(), 3, 'one runs');
 });
 
 operator('an overview has the step of the wall clock', () => {
@@ -371,17 +375,21 @@ operator('stats have depth, age, rates and times of each exec', () => {
   assert.is(stats().stats.execs[0]?.acceptedPerSecond, 0);
 });
 
-operator('a client without the right sees neither clients nor stats nor acts, and steers no worker', () => {
-  const harness = new LeaderHarness();
-  const access = { identity: 'ann', permits: () => false, owns: () => true };
-  const client = harness.client('ann/c', 't1', access);
-  for (const request of [
-    { kind: 'clients' },
-    { kind: 'stats' },
-    { kind: 'audit', max: 1 },
-    { kind: 'worker-stop', worker: 'w', withinMs: 0 },
-  ] as const)
-    call(client, 'forbidden', request);
-});
+operator(
+  'a client without the right sees neither clients nor stats nor actors nor acts, and steers no worker',
+  () => {
+    const harness = new LeaderHarness();
+    const access = { identity: 'ann', permits: () => false, owns: () => true };
+    const client = harness.client('ann/c', 't1', access);
+    for (const request of [
+      { kind: 'clients' },
+      { kind: 'stats' },
+      { kind: 'actors' },
+      { kind: 'audit', max: 1 },
+      { kind: 'worker-stop', worker: 'w', withinMs: 0 },
+    ] as const)
+      call(client, 'forbidden', request);
+  },
+);
 
 operator.run();
