@@ -1,5 +1,6 @@
 import type { Overview } from '../api.js';
 import type { Live, Sample } from '../live.js';
+import { Command } from '../parts/command.js';
 import { ExecFigures, type ExecRow } from '../parts/exec-figures.js';
 import { count, waiting } from '../parts/format.js';
 import { type LeaderProblem, problemsOf } from '../parts/problem-list.js';
@@ -13,12 +14,17 @@ export function OverviewView({ overview, samples }: Live) {
   const { counts, workers } = overview;
   const alive = workers.filter(({ liveness }) => liveness === 'alive').length;
   const accepted = rates(samples, ({ accepted: total }) => total);
+  const ended = rates(
+    samples,
+    ({ accepted: total, counts: { queued, running } }) => total - queued - running,
+  );
   return (
     <>
       <h1>Overview</h1>
       <Problems problems={problemsOf(overview, samples)} />
       <div class="cards">
         <Card name="Accepted/s" value={accepted.at(-1) ?? 0} course={accepted} />
+        <Card name="Ended/s" value={ended.at(-1) ?? 0} course={ended} />
         <Card name="Queued" value={counts.queued} course={samples.map((one) => one.overview.counts.queued)} />
         <Card
           name="Running"
@@ -40,13 +46,23 @@ export function OverviewView({ overview, samples }: Live) {
         <Card name="Workers alive" value={alive} course={samples.map((one) => one.overview.workers.length)} />
       </div>
       <Figures />
-      {counts.queued > 0 || counts.running > 0 || workers.length > 0 ? null : (
-        <p class="empty">
-          Nothing is going on. Start a worker: <code>npx troupe worker handlers.mjs</code>, then submit a job:{' '}
-          <code>npx troupe run math.add '[1, 2]'</code>
-        </p>
-      )}
+      {overview.accepted > 0 ? null : <FirstSteps hasWorker={workers.length > 0} />}
     </>
+  );
+}
+
+/** Of a leader that never had a job. */
+function FirstSteps({ hasWorker }: { readonly hasWorker: boolean }) {
+  return (
+    <div class="empty">
+      <p>
+        {hasWorker
+          ? 'A worker is connected, and no job was submitted yet. Submit one:'
+          : 'Nothing is going on. Start a worker with the handlers of your jobs, then submit one:'}
+      </p>
+      {hasWorker ? null : <Command text="npx troupe worker handlers.mjs" />}
+      <Command text="npx troupe run math.add '[1, 2]'" />
+    </div>
   );
 }
 
@@ -85,7 +101,7 @@ function Problems({ problems }: { readonly problems: readonly LeaderProblem[] })
     <ul class="problems" aria-label="Problems">
       {problems.map(({ text, remedy, command, page, link }) => (
         <li key={text}>
-          <strong>{text}</strong> {remedy} {command === undefined ? null : <code>{command}</code>}{' '}
+          <strong>{text}</strong> {remedy} {command === undefined ? null : <Command text={command} />}{' '}
           <a href={`#/${page}`}>{link}</a>
         </li>
       ))}
