@@ -157,6 +157,9 @@ pages(
       const row = page.getByRole('row', { name: /idle\/idle\.job/ });
       await row.getByRole('button', { name: 'Pause' }).click();
       await row.getByText('paused').waitFor();
+      await openView(page, 'Overview');
+      await page.getByText('Queue idle/idle.job is paused: no job begins.').waitFor();
+      await openView(page, 'Queues');
       await row.getByRole('button', { name: 'Resume' }).click();
       await row.getByText('open').waitFor();
       await openView(page, 'Dead letters');

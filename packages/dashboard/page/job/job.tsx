@@ -50,7 +50,7 @@ export function JobView({ id }: { readonly id: string }) {
             {time(job.submittedAt)} by {job.client}
             {isOpen || job.state === 'dead' ? `, ${bytes(job.payloadBytes)}` : ''}
           </dd>
-          {job.dueAt === 0 ? null : (
+          {job.dueAt === 0 || !isOpen ? null : (
             <>
               <dt>Due</dt>
               <dd>{time(job.dueAt)}</dd>

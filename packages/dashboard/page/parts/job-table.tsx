@@ -34,7 +34,7 @@ export function JobTable({ jobs, chosen, onChoose }: Props) {
           <td>{job.attempt}</td>
           <td>{time(job.submittedAt)}</td>
           <td>{job.worker || '–'}</td>
-          <td class="wrap">{job.failure?.message.slice(0, 80) ?? '–'}</td>
+          <td class={job.failure === undefined ? '' : 'wrap'}>{job.failure?.message.slice(0, 80) ?? '–'}</td>
         </tr>
       ))}
     </Table>

@@ -8,6 +8,7 @@ import { Sparkline } from '../parts/sparkline.js';
 import { useLook } from '../parts/use-look.js';
 
 const FIGURES_MS = 5_000;
+const CLOSED_SHOWN = 5;
 
 export function OverviewView({ overview, samples }: Live) {
   if (overview === undefined) return <p class="empty">Waiting for the leader …</p>;
@@ -66,14 +67,32 @@ function FirstSteps({ hasWorker }: { readonly hasWorker: boolean }) {
   );
 }
 
-/** Latency and age by exec, where the leader has figures. */
+interface QueuesAnswer {
+  readonly execs: readonly ExecRow[];
+  readonly queues: readonly { readonly queue: string; readonly mode: string }[];
+}
+
+/** Latency and age by exec, where the leader has figures, and the queues that do not run. */
 function Figures() {
-  const { value } = useLook<{ readonly execs: readonly ExecRow[] }>('/api/queues', FIGURES_MS);
-  if (value === undefined || value.execs.length === 0) return null;
+  const { value } = useLook<QueuesAnswer>('/api/queues', FIGURES_MS);
+  if (value === undefined) return null;
+  const closed = value.queues.filter(({ mode }) => mode !== 'open').slice(0, CLOSED_SHOWN);
   return (
     <>
-      <h2>Jobs by name</h2>
-      <ExecFigures execs={value.execs} />
+      {closed.map(({ queue, mode }) => (
+        <p key={queue} class="notice">
+          {queue === '*' ? 'All queues are' : `Queue ${queue} is`} {mode}:{' '}
+          {mode === 'paused' ? 'no job begins.' : 'submits are refused.'} <a href="#/queues">Queues</a>
+        </p>
+      ))}
+      {value.execs.length === 0 ? null : (
+        <>
+          <h2>
+            Jobs by name <small>rates of the last minute</small>
+          </h2>
+          <ExecFigures execs={value.execs} />
+        </>
+      )}
     </>
   );
 }

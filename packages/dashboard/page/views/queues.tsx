@@ -86,7 +86,9 @@ export function QueuesView() {
               </tr>
             ))}
           </Table>
-          <h2>Figures</h2>
+          <h2>
+            Figures <small>rates of the last minute</small>
+          </h2>
           <ExecFigures execs={value.execs} />
         </>
       )}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { call } from '../api.js';
+import { call, type WorkerRow } from '../api.js';
 import type { Live } from '../live.js';
 import { Command } from '../parts/command.js';
 import { span } from '../parts/format.js';
@@ -47,29 +47,35 @@ export function WorkersView({ overview }: Live) {
                 {one.quiet === true && one.liveness === 'alive' ? 'quiet' : one.liveness}
                 {one.blockedMs > 0 ? ` for ${span(one.blockedMs)}` : ''}
               </td>
-              <td>
-                {one.running}/{one.slots}
-              </td>
+              <td>{one.liveness === 'gone' ? one.running : `${one.running}/${one.slots}`}</td>
               <td>{one.overrun}</td>
               <td>{one.credit}</td>
               <td>{Math.round(one.cpu * 100)} %</td>
               <td>{Math.round(one.lagMs)} ms</td>
               <td>{one.labels?.join(', ') ?? '–'}</td>
-              <td class="actions">
-                <button
-                  type="button"
-                  onClick={() => act(one.worker, one.quiet === true ? 'resume' : 'quiet')}
-                >
-                  {one.quiet === true ? 'Resume' : 'Quiet'}
-                </button>
-                <button type="button" onClick={() => act(one.worker, 'stop')}>
-                  Stop
-                </button>
-              </td>
+              <td class="actions">{one.liveness === 'gone' ? '–' : <Acts {...one} act={act} />}</td>
             </tr>
           ))}
         </Table>
       )}
+    </>
+  );
+}
+
+interface ActsProps extends WorkerRow {
+  readonly act: (worker: string, verb: 'quiet' | 'resume' | 'stop') => void;
+}
+
+/** One that is gone cannot be steered. */
+function Acts({ worker, quiet = false, act }: ActsProps) {
+  return (
+    <>
+      <button type="button" onClick={() => act(worker, quiet ? 'resume' : 'quiet')}>
+        {quiet ? 'Resume' : 'Quiet'}
+      </button>
+      <button type="button" onClick={() => act(worker, 'stop')}>
+        Stop
+      </button>
     </>
   );
 }
