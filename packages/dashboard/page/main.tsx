@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, call, onSignedOut, useCsrf } from './api.js';
 import { JobView } from './job/job.js';
 import { type Live, useLive } from './live.js';
@@ -28,6 +28,8 @@ const PAGES = [
 ] as const;
 
 const RETRY_MS = 1_000;
+/** So much of the page before stays in sight. */
+const NEIGHBOUR_PX = 60;
 
 type SignIn = 'unknown' | 'needed' | 'done';
 
@@ -51,28 +53,49 @@ function Page() {
     };
     ask();
   }, []);
+  const path = route.path.join('/');
+  useEffect(() => {
+    document.title = path === '' ? 'Troupe' : `${decodeURIComponent(path)} – Troupe`;
+    scrollTo(0, 0);
+  }, [path]);
   if (signIn === 'unknown') return <p class="empty">Connecting …</p>;
   if (signIn === 'needed') return <SignInView onSignedIn={() => setSignIn('done')} />;
   const [current = ''] = route.path;
   return (
     <>
+      <button type="button" class="skip" onClick={() => document.querySelector('main')?.focus()}>
+        Skip to the content
+      </button>
       <header>
         <strong>Troupe</strong>
-        <nav aria-label="Pages">
-          {PAGES.map(([path, name]) => (
-            <a key={path} href={`#/${path}`} aria-current={path === current ? 'page' : undefined}>
-              {name}
-            </a>
-          ))}
-        </nav>
+        <Navigation current={current} />
         <span class={`link-state ${live.isConnected ? '' : 'away'}`} role="status">
           {live.isConnected ? 'live' : 'the leader is away, connecting …'}
         </span>
       </header>
-      <main>
+      <main tabIndex={-1}>
         <View route={route} live={live} />
       </main>
     </>
+  );
+}
+
+/** On a telephone it scrolls: the current page is brought into view. */
+function Navigation({ current }: { readonly current: string }) {
+  const list = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const link = list.current?.querySelector<HTMLElement>('[aria-current]');
+    if (link && list.current)
+      list.current.scrollLeft = link.offsetLeft - list.current.offsetLeft - NEIGHBOUR_PX;
+  }, [current]);
+  return (
+    <nav aria-label="Pages" ref={list}>
+      {PAGES.map(([path, name]) => (
+        <a key={path} href={`#/${path}`} aria-current={path === current ? 'page' : undefined}>
+          {name}
+        </a>
+      ))}
+    </nav>
   );
 }
 

@@ -69,7 +69,7 @@ pages('chunks of a job are shown as they come, and hostile text is text', async 
     assert.is(await stream.textContent(), '1\n2\n3\n4\n5\n');
     await goTo(page, `jobs/${hostile}`, 'sample.echo');
     await page.locator('.tree').getByText('onerror').waitFor();
-    assert.is(await page.title(), 'Troupe');
+    assert.match(await page.title(), /– Troupe$/);
     assert.is(await stream.count(), 0, 'chunks of the job before are gone');
     assert.equal(problems, []);
   } finally {
@@ -157,6 +157,9 @@ pages(
       const row = page.getByRole('row', { name: /idle\/idle\.job/ });
       await row.getByRole('button', { name: 'Pause' }).click();
       await row.getByText('paused').waitFor();
+      await openView(page, 'Overview');
+      await page.getByText('Queue idle/idle.job is paused: no job begins.').waitFor();
+      await openView(page, 'Queues');
       await row.getByRole('button', { name: 'Resume' }).click();
       await row.getByText('open').waitFor();
       await openView(page, 'Dead letters');

@@ -33,6 +33,15 @@ streams('Server-Sent Events go on behind Last-Event-ID', async () => {
   assert.match(rest, /event: end\ndata: \{"outcome":"done"/);
 });
 
+streams('lines of JSON go on behind Last-Event-ID too', async () => {
+  await using rig = await GatewayRig.start();
+  const id = await rig.submit('sample.count', 4, '?streaming=response');
+  const text = await (await rig.get(`/api/jobs/${id}/stream`, { 'last-event-id': '1:3' })).text();
+  const [first] = text.split('\n').filter((line) => line !== '');
+  const { kind, chunk } = JSON.parse(first ?? '{}') as { kind?: string; chunk?: unknown };
+  assert.equal([kind, chunk], ['data', 4]);
+});
+
 streams('a job without streaming and a bad position are refused before the first byte', async () => {
   await using rig = await GatewayRig.start();
   const plain = await rig.submit('sample.echo', 1);

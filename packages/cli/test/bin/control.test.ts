@@ -148,6 +148,36 @@ control(
   },
 );
 
+control('jobs are counted, then cancelled by filter; a failed job shows its attempts', async () => {
+  await using s = await ownLeader();
+  await using worker = await ownWorker(s);
+  assert.ok(worker);
+  const to = ['--leader', s.at];
+  for (let n = 0; n < 3; n += 1)
+    await inProcess(['submit', 'math.add', '[1,2]', '--delay', '1h', '--tag', 'late', ...to]);
+  const by = ['cancel', '--tag', 'late'];
+  assert.is((await inProcess([...by, ...to])).out, '3 would be cancelled; say --yes\n');
+  assert.is((await inProcess([...by, '--dry-run', ...to])).out, '3 would be cancelled; say --yes\n');
+  const [report] = lines(await inProcess([...by, '--yes', '--reason', 'wrong list', '--json', ...to]));
+  assert.equal(report, { matched: 3, cancelled: 3, dryRun: false });
+  assert.match((await inProcess(['ls', '--tag', 'late', ...to])).out, /(\S+ +cancelled .*wrong list\n){3}/);
+  for (const words of [['cancel'], [...by, 'x'], ['cancel', 'x', '--yes'], [...by, '--yes', '--dry-run']])
+    assert.is((await inProcess([...words, ...to])).code, 64, words.join(' '));
+  assert.is((await inProcess([...by, '--state', 'dead', ...to])).code, 64);
+  const dead = (await inProcess(['submit', 'math.fail', '1', '--attempts', '1', ...to])).out.trim();
+  assert.is((await inProcess(['await', dead, ...to])).code, 1);
+  assert.match(
+    (await inProcess(['show', dead, ...to])).out,
+    /\nattempt +1 failed 20\S+Z after \d+ ms on \S+: Error: it never works\n/,
+  );
+  const [shown] = lines(await inProcess(['show', dead, '--json', ...to]));
+  const { attempts } = shown as unknown as { attempts: readonly { ending: string }[] };
+  assert.equal(
+    attempts.map(({ ending }) => ending),
+    ['failed'],
+  );
+});
+
 control('a worker is made quiet, resumed and stopped from afar; clients are listed', async () => {
   await using s = await stage();
   await using worker = await workerOf(s.at, s.dir);

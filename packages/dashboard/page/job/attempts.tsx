@@ -16,7 +16,7 @@ export function Attempts({ job }: { readonly job: JobRow }) {
           <Ended key={`${one.attempt} ${one.endedAt}`} {...one} />
         ))}
         {isRunning ? (
-          <li>
+          <li class="running">
             <strong>Attempt {job.attempt}</strong> <span class="state running">runs</span>
             {job.startedAt === undefined ? '' : ` since ${time(job.startedAt)}`} on {job.worker || 'a worker'}
           </li>
@@ -38,7 +38,7 @@ function endedOf(job: JobRow): readonly EndedAttempt[] {
   return [{ attempt, worker, startedAt: 0, endedAt, ending, failure }];
 }
 
-const TEXTS: Readonly<Record<string, string>> = {
+export const ENDING_TEXTS: Readonly<Record<string, string>> = {
   final: 'failed for good',
   'timed-out': 'ran out of time',
   'worker-lost': 'was lost with its worker',
@@ -52,8 +52,8 @@ function Ended({ attempt, worker, startedAt, endedAt, ending, failure }: EndedAt
   const look =
     ending === 'done' ? 'done' : ending === 'released' || ending === 'cancelled' ? 'cancelled' : 'dead';
   return (
-    <li>
-      <strong>Attempt {attempt}</strong> <span class={`state ${look}`}>{TEXTS[ending] ?? ending}</span>
+    <li class={look}>
+      <strong>Attempt {attempt}</strong> <span class={`state ${look}`}>{ENDING_TEXTS[ending] ?? ending}</span>
       {startedAt === 0 || endedAt === 0 ? '' : ` after ${span(endedAt - startedAt)}`}
       {endedAt === 0 ? '' : ` at ${time(endedAt)}`}
       {worker === '' ? '' : ` on ${worker}`}

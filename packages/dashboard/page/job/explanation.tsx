@@ -33,8 +33,10 @@ export function Explanation({ id }: { readonly id: string }) {
 
 const TEXTS: Readonly<Record<string, (reason: Reason) => string>> = {
   delayed: ({ dueAt, leftMs }) => `It is due in ${span(Number(leftMs))}, at ${time(Number(dueAt))}.`,
-  paused: ({ queue, by }) => `${queue === '*' ? 'All queues are' : `Queue ${queue} is`} paused by ${by}.`,
-  'running-max': ({ queue, running, max }) => `Queue ${queue} runs ${running} of at most ${max} attempts.`,
+  paused: ({ queue, by }) =>
+    queue === '*' ? `All queues are paused by ${by}.` : `Queue ${queue} is paused by ${by}.`,
+  'running-max': ({ queue, running, max }) =>
+    `${queue === '*' ? 'All queues run' : `Queue ${queue} runs`} ${running} of at most ${max} attempts.`,
   rate: ({ queue, leftMs }) =>
     `The rate of ${queue} is used up; the next start is in ${span(Number(leftMs))}.`,
   'order-key': ({ orderKey, holders, ahead }) =>

@@ -1,9 +1,9 @@
 import type { JobRow, JobState } from '../api.js';
 import { Command } from '../parts/command.js';
-import { bytes, time } from '../parts/format.js';
+import { bytes, count, span, time } from '../parts/format.js';
 import { useLook } from '../parts/use-look.js';
 import { useStream } from '../parts/use-stream.js';
-import { Attempts } from './attempts.js';
+import { Attempts, ENDING_TEXTS } from './attempts.js';
 import { Explanation } from './explanation.js';
 import { Input, Output } from './job-content.js';
 import { Chunks, FeedBox, Progress } from './job-run.js';
@@ -21,22 +21,26 @@ export function JobView({ id }: { readonly id: string }) {
         {job.exec} <span class={`state ${job.state}`}>{job.state}</span>
       </h1>
       {problem === '' ? null : <p class="error">{problem}</p>}
-      <div class="row">
-        <button
-          type="button"
-          disabled={!isOpen}
-          onClick={() => change('POST', `/api/jobs/${id}/cancel`, { reason: 'by the dashboard' })}
-        >
-          Cancel
-        </button>
-        <button
-          type="button"
-          disabled={job.state !== 'dead'}
-          onClick={() => change('POST', '/api/dead-letters/redrive', { ids: [id] })}
-        >
-          Queue again
-        </button>
-      </div>
+      {isOpen || job.state === 'dead' ? (
+        <div class="row">
+          {isOpen ? (
+            <button
+              type="button"
+              onClick={() => change('POST', `/api/jobs/${id}/cancel`, { reason: 'by the dashboard' })}
+            >
+              Cancel
+            </button>
+          ) : (
+            <button
+              type="button"
+              class="main"
+              onClick={() => change('POST', '/api/dead-letters/redrive', { ids: [id] })}
+            >
+              Queue again
+            </button>
+          )}
+        </div>
+      ) : null}
       <div class="card">
         <dl>
           <dt>Id</dt>
@@ -46,7 +50,7 @@ export function JobView({ id }: { readonly id: string }) {
             {time(job.submittedAt)} by {job.client}
             {isOpen || job.state === 'dead' ? `, ${bytes(job.payloadBytes)}` : ''}
           </dd>
-          {job.dueAt === 0 ? null : (
+          {job.dueAt === 0 || !isOpen ? null : (
             <>
               <dt>Due</dt>
               <dd>{time(job.dueAt)}</dd>
@@ -70,14 +74,17 @@ export function JobView({ id }: { readonly id: string }) {
               </dd>
             </>
           )}
-          <dt>Attempt</dt>
-          <dd>
-            {job.attempt}, {job.failures} failed, {job.crashes} lost with a worker
-          </dd>
-          <dt>Ended</dt>
-          <dd>
-            {time(job.endedAt)} {job.reason}
-          </dd>
+          <dt>Attempts</dt>
+          <dd>{attemptsText(job)}</dd>
+          {job.endedAt === 0 ? null : (
+            <>
+              <dt>Ended</dt>
+              <dd>
+                {time(job.endedAt)}, {span(job.endedAt - job.submittedAt)} after its submit
+                {job.reason === '' ? '' : `: ${ENDING_TEXTS[job.reason] ?? job.reason}`}
+              </dd>
+            </>
+          )}
         </dl>
       </div>
       <Attempts job={job} />
@@ -95,6 +102,15 @@ export function JobView({ id }: { readonly id: string }) {
       </div>
     </>
   );
+}
+
+/** `3: 2 failed, 1 lost with a worker` */
+function attemptsText({ attempt, failures, crashes }: JobRow): string {
+  const ended = [
+    failures === 0 ? '' : `${count(failures)} failed`,
+    crashes === 0 ? '' : `${count(crashes)} lost with a worker`,
+  ].filter((text) => text !== '');
+  return ended.length === 0 ? count(attempt) : `${count(attempt)}: ${ended.join(', ')}`;
 }
 
 function commandsOf(id: string, state: JobState): readonly string[] {

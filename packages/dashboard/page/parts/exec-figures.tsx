@@ -10,50 +10,53 @@ export interface ExecRow extends ExecDepth {
   readonly runMs: { readonly p50: number; readonly p99: number };
 }
 
+const NUMBERS = [
+  'Queued',
+  'Running',
+  'Oldest',
+  'Accepted/s',
+  'Done/s',
+  'Failed/s',
+  'Wait p50 / p99',
+  'Run p50 / p99',
+];
+
 /** Depth, age, rates and times of every exec. */
 export function ExecFigures({ execs }: { readonly execs: readonly ExecRow[] }) {
   return (
-    <Table
-      label="Figures"
-      head={[
-        'Job',
-        'Queued',
-        'By priority',
-        'Running',
-        'Oldest',
-        'Accepted/s',
-        'Done/s',
-        'Failed/s',
-        'Wait p50/p99',
-        'Run p50/p99',
-      ]}
-    >
+    <Table label="Figures" head={['Job', 'By priority', ...NUMBERS]} numbers={NUMBERS}>
       {execs.map((one) => (
         <tr key={one.exec}>
           <td>
             <a href={`#/jobs?exec=${encodeURIComponent(one.exec)}`}>{one.exec}</a>
           </td>
-          <td>{count(one.queued)}</td>
           <td>{byPriority(one)}</td>
+          <td>{count(one.queued)}</td>
           <td>{count(one.running)}</td>
           <td>{waiting(one.oldestMs)}</td>
-          <td>{one.acceptedPerSecond.toFixed(1)}</td>
-          <td>{one.donePerSecond.toFixed(1)}</td>
-          <td>{one.failedPerSecond.toFixed(1)}</td>
-          <td>
-            {span(one.waitMs.p50)} / {span(one.waitMs.p99)}
-          </td>
-          <td>
-            {span(one.runMs.p50)} / {span(one.runMs.p99)}
-          </td>
+          <td>{rate(one.acceptedPerSecond)}</td>
+          <td>{rate(one.donePerSecond)}</td>
+          <td>{rate(one.failedPerSecond)}</td>
+          <td>{times(one.waitMs)}</td>
+          <td>{times(one.runMs)}</td>
         </tr>
       ))}
     </Table>
   );
 }
 
-/** `9: 3 · 5: 1,200`, the highest first. */
+/** Of the last minute. */
+function rate(perSecond: number): string {
+  return perSecond === 0 ? '–' : perSecond.toFixed(perSecond < 1 ? 2 : perSecond < 100 ? 1 : 0);
+}
+
+/** Without an attempt lately there are none. */
+function times({ p50, p99 }: ExecRow['waitMs']): string {
+  return p99 === 0 ? '–' : `${span(p50)} / ${span(p99)}`;
+}
+
+/** `3 at 9 · 1,200 at 4`, the highest first. */
 function byPriority({ queuedByPriority }: ExecDepth): string {
   const all = Object.entries(queuedByPriority).sort(([a], [b]) => Number(b) - Number(a));
-  return all.length === 0 ? '–' : all.map(([priority, jobs]) => `${priority}: ${count(jobs)}`).join(' · ');
+  return all.length === 0 ? '–' : all.map(([priority, jobs]) => `${count(jobs)} at ${priority}`).join(' · ');
 }

@@ -23,6 +23,12 @@ export function time(ms: number): string {
   return isOld ? date.toLocaleString('en-GB') : date.toLocaleTimeString('en-GB');
 }
 
+/** `in 3 h`, `now` */
+export function ahead(ms: number): string {
+  const leftMs = ms - Date.now();
+  return leftMs < 1_000 ? 'now' : `in ${span(leftMs)}`;
+}
+
 /** `950 ms`, `12 s`, `3 min`, `2 h` */
 export function span(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;

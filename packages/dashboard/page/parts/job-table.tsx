@@ -1,5 +1,6 @@
 import type { JobRow } from '../api.js';
 import { time } from './format.js';
+import { Table } from './table.js';
 
 interface Props {
   readonly jobs: readonly JobRow[];
@@ -10,46 +11,32 @@ interface Props {
 
 export function JobTable({ jobs, chosen, onChoose }: Props) {
   return (
-    <section class="scroll" tabIndex={0} aria-label="Jobs">
-      <table>
-        <thead>
-          <tr>
-            {chosen === undefined ? null : <th scope="col">Choose</th>}
-            <th scope="col">Id</th>
-            <th scope="col">Job</th>
-            <th scope="col">State</th>
-            <th scope="col">Attempt</th>
-            <th scope="col">Submitted</th>
-            <th scope="col">Worker</th>
-            <th scope="col">Last error</th>
-          </tr>
-        </thead>
-        <tbody>
-          {jobs.map((job) => (
-            <tr key={job.id}>
-              {chosen === undefined ? null : (
-                <td>
-                  <input
-                    type="checkbox"
-                    aria-label={`choose ${job.id}`}
-                    checked={chosen.has(job.id)}
-                    onChange={({ currentTarget }) => onChoose?.(job.id, currentTarget.checked)}
-                  />
-                </td>
-              )}
-              <td>
-                <a href={`#/jobs/${job.id}`}>{job.id}</a>
-              </td>
-              <td>{job.exec}</td>
-              <td class={`state ${job.state}`}>{job.state}</td>
-              <td>{job.attempt}</td>
-              <td>{time(job.submittedAt)}</td>
-              <td>{job.worker}</td>
-              <td>{job.failure?.message.slice(0, 80)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Table
+      label="Jobs"
+      head={['Id', 'Job', 'State', 'Attempt', 'Submitted', 'Worker', 'Last error']}
+      numbers={['Attempt']}
+    >
+      {jobs.map((job) => (
+        <tr key={job.id}>
+          <td>
+            {chosen === undefined ? null : (
+              <input
+                type="checkbox"
+                aria-label={`choose ${job.id}`}
+                checked={chosen.has(job.id)}
+                onChange={({ currentTarget }) => onChoose?.(job.id, currentTarget.checked)}
+              />
+            )}
+            <a href={`#/jobs/${job.id}`}>{job.id}</a>
+          </td>
+          <td>{job.exec}</td>
+          <td class={`state ${job.state}`}>{job.state}</td>
+          <td>{job.attempt}</td>
+          <td>{time(job.submittedAt)}</td>
+          <td>{job.worker || '–'}</td>
+          <td class={job.failure === undefined ? '' : 'wrap'}>{job.failure?.message.slice(0, 80) ?? '–'}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

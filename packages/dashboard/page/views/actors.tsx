@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { bytes, count } from '../parts/format.js';
+import { Table } from '../parts/table.js';
 import { useLook } from '../parts/use-look.js';
 
 const LOOK_MS = 2_000;
@@ -56,22 +57,17 @@ export function ActorsView() {
         {count(stats.handled)} handled, {count(stats.deadLetters)} dead letters. Log: {bytes(log.bytes)},
         record {count(lsn)}.
       </p>
-      <section class="scroll" tabIndex={0} aria-label="Actors">
-        <table>
-          <thead>
-            <tr>
-              {['Actor', 'Activity', 'Mailbox', 'Per second', 'Handled', 'Restarts'].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>{rowsOf(root, 0, rates)}</tbody>
-        </table>
-      </section>
-      <h2>Recent messages</h2>
-      <pre tabIndex={0}>{recent.join('\n')}</pre>
+      <Table
+        label="Actors"
+        head={['Actor', 'Activity', 'Mailbox', 'Per second', 'Handled', 'Restarts']}
+        numbers={['Mailbox', 'Per second', 'Handled', 'Restarts']}
+      >
+        {rowsOf(root, 0, rates)}
+      </Table>
+      <h2>
+        Recent messages <small>the latest first</small>
+      </h2>
+      <pre tabIndex={0}>{[...recent].reverse().join('\n')}</pre>
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { Command } from '../parts/command.js';
 import { time } from '../parts/format.js';
 import { Table } from '../parts/table.js';
 import { useLook } from '../parts/use-look.js';
@@ -12,6 +13,7 @@ interface Act {
 }
 
 const LOOK_MS = 5_000;
+const JOB_ID = /^[0-9a-z]{5}-[0-9a-z]+$/;
 
 /** Who did what to what, the latest first. */
 export function AuditView() {
@@ -21,19 +23,25 @@ export function AuditView() {
       <h1>Audit</h1>
       {problem === '' ? null : <p class="error">{problem}</p>}
       {value === undefined ? null : value.entries.length === 0 ? (
-        <p class="empty">
-          Nobody has changed anything yet: cancels, redrives, schedules, pauses and limits stand here.
-        </p>
+        <div class="empty">
+          <p>
+            Nothing was changed yet. Cancels, redrives, schedules, pauses and limits stand here, with the
+            client of each:
+          </p>
+          <Command text="npx troupe queue pause mail.send" />
+        </div>
       ) : (
-        <Table label="Audit" head={['No', 'At', 'By', 'Act', 'Target', 'Detail']}>
+        <Table label="Audit" head={['At', 'By', 'Act', 'Target', 'Detail', 'No']} numbers={['No']}>
           {[...value.entries].reverse().map((act) => (
             <tr key={act.no}>
-              <td>{act.no}</td>
               <td>{time(act.at)}</td>
               <td>{act.by}</td>
               <td>{act.action}</td>
-              <td>{act.target}</td>
-              <td class="wrap">{act.detail}</td>
+              <td>
+                {JOB_ID.test(act.target) ? <a href={`#/jobs/${act.target}`}>{act.target}</a> : act.target}
+              </td>
+              <td class="wrap">{act.detail || '–'}</td>
+              <td>{act.no}</td>
             </tr>
           ))}
         </Table>

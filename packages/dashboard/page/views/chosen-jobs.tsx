@@ -65,6 +65,7 @@ export function ChosenJobs({ jobs, filter, onChanged }: Props) {
       return `${count(cancelled)} of ${count(matched)} cancelled`;
     });
   const none = chosen.size === 0;
+  const chosenText = none ? 'chosen' : count(chosen.size);
   return (
     <>
       <div class="row">
@@ -74,10 +75,10 @@ export function ChosenJobs({ jobs, filter, onChanged }: Props) {
         {isDead ? (
           <>
             <button type="button" class="main" disabled={none} onClick={() => void change('redrive')}>
-              Queue {chosen.size} again
+              Queue {chosenText} again
             </button>
             <button type="button" disabled={none} onClick={() => void change('purge')}>
-              Delete {chosen.size}
+              Delete {chosenText}
             </button>
             <button type="button" onClick={() => void redriveAll()}>
               Queue all that fit again …
@@ -86,7 +87,7 @@ export function ChosenJobs({ jobs, filter, onChanged }: Props) {
         ) : (
           <>
             <button type="button" disabled={none} onClick={() => void change('cancel')}>
-              Cancel {chosen.size}
+              Cancel {chosenText}
             </button>
             <button type="button" onClick={() => void cancelAll()}>
               Cancel all that fit …

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { call } from '../api.js';
+import { Command } from '../parts/command.js';
 import { count, time } from '../parts/format.js';
 import { Table } from '../parts/table.js';
 import { useLook } from '../parts/use-look.js';
@@ -43,13 +44,23 @@ export function DeadLettersView() {
         {report}
       </p>
       {value === undefined ? null : value.groups.length === 0 ? (
-        <p class="empty">No dead letters. A job comes here when its attempts are used up.</p>
+        <div class="empty">
+          <p>
+            No dead letters. A job comes here when its attempts are used up, with all its errors; it can be
+            queued again when its handler is mended, or removed.
+          </p>
+          <Command text="npx troupe dlq groups" />
+        </div>
       ) : (
-        <Table label="Dead letters" head={['Count', 'Job', 'Error', 'First', 'Last', 'Change']}>
+        <Table
+          label="Dead letters"
+          head={['Job', 'Count', 'Error', 'First', 'Last', 'Change']}
+          numbers={['Count']}
+        >
           {value.groups.map((group) => (
             <tr key={`${group.exec} ${group.fingerprint}`}>
-              <td>{count(group.count)}</td>
               <td>{group.exec}</td>
+              <td>{count(group.count)}</td>
               <td class="wrap">
                 <a href={`#/jobs?state=dead&fingerprint=${encodeURIComponent(group.fingerprint)}`}>
                   {group.name}: {group.message}

@@ -126,6 +126,17 @@ function SearchForm({ filters, again }: FormProps) {
         Id
         <input name="id" placeholder="42xlt-ak8" />
       </label>
+      <span class="actions">
+        <button type="submit" class="main">
+          Search
+        </button>
+        <button type="button" onClick={() => goTo('jobs')}>
+          Clear
+        </button>
+        <button type="button" onClick={again}>
+          Refresh
+        </button>
+      </span>
       <details open={isWide() || isMore(filters)}>
         <summary>More filters</summary>
         <div class="filters">
@@ -140,17 +151,6 @@ function SearchForm({ filters, again }: FormProps) {
           ))}
         </div>
       </details>
-      <span class="actions">
-        <button type="submit" class="main">
-          Search
-        </button>
-        <button type="button" onClick={() => goTo('jobs')}>
-          Clear
-        </button>
-        <button type="button" onClick={again}>
-          Look again
-        </button>
-      </span>
     </form>
   );
 }

@@ -1,5 +1,6 @@
 import type { Overview } from '../api.js';
 import type { Live, Sample } from '../live.js';
+import { Command } from '../parts/command.js';
 import { ExecFigures, type ExecRow } from '../parts/exec-figures.js';
 import { count, waiting } from '../parts/format.js';
 import { type LeaderProblem, problemsOf } from '../parts/problem-list.js';
@@ -7,18 +8,24 @@ import { Sparkline } from '../parts/sparkline.js';
 import { useLook } from '../parts/use-look.js';
 
 const FIGURES_MS = 5_000;
+const CLOSED_SHOWN = 5;
 
 export function OverviewView({ overview, samples }: Live) {
   if (overview === undefined) return <p class="empty">Waiting for the leader …</p>;
   const { counts, workers } = overview;
   const alive = workers.filter(({ liveness }) => liveness === 'alive').length;
   const accepted = rates(samples, ({ accepted: total }) => total);
+  const ended = rates(
+    samples,
+    ({ accepted: total, counts: { queued, running } }) => total - queued - running,
+  );
   return (
     <>
       <h1>Overview</h1>
       <Problems problems={problemsOf(overview, samples)} />
       <div class="cards">
         <Card name="Accepted/s" value={accepted.at(-1) ?? 0} course={accepted} />
+        <Card name="Ended/s" value={ended.at(-1) ?? 0} course={ended} />
         <Card name="Queued" value={counts.queued} course={samples.map((one) => one.overview.counts.queued)} />
         <Card
           name="Running"
@@ -40,24 +47,52 @@ export function OverviewView({ overview, samples }: Live) {
         <Card name="Workers alive" value={alive} course={samples.map((one) => one.overview.workers.length)} />
       </div>
       <Figures />
-      {counts.queued > 0 || counts.running > 0 || workers.length > 0 ? null : (
-        <p class="empty">
-          Nothing is going on. Start a worker: <code>npx troupe worker handlers.mjs</code>, then submit a job:{' '}
-          <code>npx troupe run math.add '[1, 2]'</code>
-        </p>
-      )}
+      {overview.accepted > 0 ? null : <FirstSteps hasWorker={workers.length > 0} />}
     </>
   );
 }
 
-/** Latency and age by exec, where the leader has figures. */
+/** Of a leader that never had a job. */
+function FirstSteps({ hasWorker }: { readonly hasWorker: boolean }) {
+  return (
+    <div class="empty">
+      <p>
+        {hasWorker
+          ? 'A worker is connected, and no job was submitted yet. Submit one:'
+          : 'Nothing is going on. Start a worker with the handlers of your jobs, then submit one:'}
+      </p>
+      {hasWorker ? null : <Command text="npx troupe worker handlers.mjs" />}
+      <Command text="npx troupe run math.add '[1, 2]'" />
+    </div>
+  );
+}
+
+interface QueuesAnswer {
+  readonly execs: readonly ExecRow[];
+  readonly queues: readonly { readonly queue: string; readonly mode: string }[];
+}
+
+/** Latency and age by exec, where the leader has figures, and the queues that do not run. */
 function Figures() {
-  const { value } = useLook<{ readonly execs: readonly ExecRow[] }>('/api/queues', FIGURES_MS);
-  if (value === undefined || value.execs.length === 0) return null;
+  const { value } = useLook<QueuesAnswer>('/api/queues', FIGURES_MS);
+  if (value === undefined) return null;
+  const closed = value.queues.filter(({ mode }) => mode !== 'open').slice(0, CLOSED_SHOWN);
   return (
     <>
-      <h2>Jobs by name</h2>
-      <ExecFigures execs={value.execs} />
+      {closed.map(({ queue, mode }) => (
+        <p key={queue} class="notice">
+          {queue === '*' ? 'All queues are' : `Queue ${queue} is`} {mode}:{' '}
+          {mode === 'paused' ? 'no job begins.' : 'submits are refused.'} <a href="#/queues">Queues</a>
+        </p>
+      ))}
+      {value.execs.length === 0 ? null : (
+        <>
+          <h2>
+            Jobs by name <small>rates of the last minute</small>
+          </h2>
+          <ExecFigures execs={value.execs} />
+        </>
+      )}
     </>
   );
 }
@@ -85,7 +120,7 @@ function Problems({ problems }: { readonly problems: readonly LeaderProblem[] })
     <ul class="problems" aria-label="Problems">
       {problems.map(({ text, remedy, command, page, link }) => (
         <li key={text}>
-          <strong>{text}</strong> {remedy} {command === undefined ? null : <code>{command}</code>}{' '}
+          <strong>{text}</strong> {remedy} {command === undefined ? null : <Command text={command} />}{' '}
           <a href={`#/${page}`}>{link}</a>
         </li>
       ))}

@@ -1,12 +1,25 @@
+import { Command } from '../parts/command.js';
 import { ExecFigures, type ExecRow } from '../parts/exec-figures.js';
-import { count } from '../parts/format.js';
+import { count, span } from '../parts/format.js';
 import { Table } from '../parts/table.js';
 import { useLook } from '../parts/use-look.js';
+
+interface Rate {
+  readonly jobs: number;
+  readonly perMs: number;
+}
+
+interface Limits {
+  readonly runningMax?: number;
+  readonly rate?: Rate;
+  readonly keyRunningMax?: number;
+  readonly keyRate?: Rate;
+}
 
 interface QueueRow {
   readonly queue: string;
   readonly mode: 'open' | 'paused' | 'draining';
-  readonly limits: object;
+  readonly limits: Limits;
   readonly waiting: number;
   readonly behindKeys: number;
   readonly running: number;
@@ -35,14 +48,16 @@ export function QueuesView() {
         </button>
       </div>
       {value === undefined ? null : value.queues.length === 0 && value.execs.length === 0 ? (
-        <p class="empty">
-          No queue has jobs. Submit one: <code>npx troupe submit math.add '[1, 2]'</code>
-        </p>
+        <div class="empty">
+          <p>No queue has jobs. A queue is there as long as jobs are in it; submit one:</p>
+          <Command text="npx troupe submit math.add '[1, 2]'" />
+        </div>
       ) : (
         <>
           <Table
             label="Queues"
             head={['Queue', 'Mode', 'Waiting', 'Behind keys', 'Running', 'Limits', 'Change']}
+            numbers={['Waiting', 'Behind keys', 'Running']}
           >
             {value.queues.map((one) => (
               <tr key={one.queue}>
@@ -51,9 +66,7 @@ export function QueuesView() {
                 <td>{count(one.waiting)}</td>
                 <td>{count(one.behindKeys)}</td>
                 <td>{count(one.running)}</td>
-                <td>
-                  <code>{Object.keys(one.limits).length === 0 ? '–' : JSON.stringify(one.limits)}</code>
-                </td>
+                <td>{limitsText(one.limits)}</td>
                 <td class="actions">
                   {one.mode === 'open' ? (
                     <>
@@ -73,10 +86,24 @@ export function QueuesView() {
               </tr>
             ))}
           </Table>
-          <h2>Figures</h2>
+          <h2>
+            Figures <small>rates of the last minute</small>
+          </h2>
           <ExecFigures execs={value.execs} />
         </>
       )}
     </>
   );
+}
+
+/** `10 at once · 100 per 1 s` */
+function limitsText({ runningMax, rate, keyRunningMax, keyRate }: Limits): string {
+  const rateText = ({ jobs, perMs }: Rate): string => `${count(jobs)} per ${span(perMs)}`;
+  const texts = [
+    runningMax === undefined ? '' : `${count(runningMax)} at once`,
+    rate === undefined ? '' : rateText(rate),
+    keyRunningMax === undefined ? '' : `${count(keyRunningMax)} at once of a key`,
+    keyRate === undefined ? '' : `${rateText(keyRate)} of a key`,
+  ].filter((text) => text !== '');
+  return texts.length === 0 ? '–' : texts.join(' · ');
 }

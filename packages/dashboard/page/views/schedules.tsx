@@ -1,4 +1,6 @@
-import { count, time } from '../parts/format.js';
+import { Command } from '../parts/command.js';
+import { ahead, count, span, time } from '../parts/format.js';
+import { Table } from '../parts/table.js';
 import { useLook } from '../parts/use-look.js';
 
 interface ScheduleRow {
@@ -39,12 +41,12 @@ export function SchedulesView({ query }: { readonly query: URLSearchParams }) {
       <h1>Schedules</h1>
       {problem === '' ? null : <p class="error">{problem}</p>}
       {answer === undefined ? null : answer.schedules.length === 0 ? (
-        <p class="empty">
-          No schedule yet. Add one:{' '}
-          <code>npx troupe schedule add nightly report.make '{'{}'}' --cron '0 3 * * *'</code>
-        </p>
+        <div class="empty">
+          <p>No schedule yet. Add one that runs a job every night at three:</p>
+          <Command text="npx troupe schedule add nightly report.make '{}' --cron '0 3 * * *'" />
+        </div>
       ) : (
-        <Table schedules={answer.schedules} act={act} />
+        <ScheduleTable schedules={answer.schedules} act={act} />
       )}
       {answer?.next === undefined ? null : (
         <a href={`#/schedules?after=${encodeURIComponent(answer.next)}`}>Next page</a>
@@ -58,52 +60,40 @@ interface TableProps {
   readonly act: (method: 'POST' | 'DELETE', name: string, verb: string) => void;
 }
 
-function Table({ schedules, act }: TableProps) {
+function ScheduleTable({ schedules, act }: TableProps) {
   return (
-    <section class="scroll" tabIndex={0} aria-label="Schedules">
-      <table>
-        <thead>
-          <tr>
-            {['Name', 'Job', 'When', 'Next', 'Last', 'Runs', 'Skipped', 'Change'].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {schedules.map((one) => (
-            <tr key={one.name}>
-              <td>{one.name}</td>
-              <td>{one.exec}</td>
-              <td>
-                <code>{ruleText(one)}</code>
-              </td>
-              <td>{one.paused ? <span class="state cancelled">paused</span> : <Times times={one.next} />}</td>
-              <td>
-                {one.lastJob === undefined ? '–' : <a href={`#/jobs/${one.lastJob}`}>{time(one.lastAt)}</a>}
-              </td>
-              <td>{count(one.runs)}</td>
-              <td>{count(one.skipped)}</td>
-              <td class="actions">
-                <button type="button" onClick={() => act('POST', one.name, '/run')}>
-                  Run now
-                </button>
-                <button
-                  type="button"
-                  onClick={() => act('POST', one.name, one.paused ? '/resume' : '/pause')}
-                >
-                  {one.paused ? 'Resume' : 'Pause'}
-                </button>
-                <button type="button" onClick={() => act('DELETE', one.name, '')}>
-                  Remove
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Table
+      label="Schedules"
+      head={['Name', 'Job', 'When', 'Next', 'Last', 'Runs', 'Skipped', 'Change']}
+      numbers={['Runs', 'Skipped']}
+    >
+      {schedules.map((one) => (
+        <tr key={one.name}>
+          <td>{one.name}</td>
+          <td>{one.exec}</td>
+          <td>
+            <code>{ruleText(one)}</code>
+          </td>
+          <td>{one.paused ? <span class="state cancelled">paused</span> : <Times times={one.next} />}</td>
+          <td>
+            {one.lastJob === undefined ? '–' : <a href={`#/jobs/${one.lastJob}`}>{time(one.lastAt)}</a>}
+          </td>
+          <td>{count(one.runs)}</td>
+          <td>{count(one.skipped)}</td>
+          <td class="actions">
+            <button type="button" onClick={() => act('POST', one.name, '/run')}>
+              Run now
+            </button>
+            <button type="button" onClick={() => act('POST', one.name, one.paused ? '/resume' : '/pause')}>
+              {one.paused ? 'Resume' : 'Pause'}
+            </button>
+            <button type="button" onClick={() => act('DELETE', one.name, '')}>
+              Remove
+            </button>
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -112,16 +102,27 @@ function Times({ times }: { readonly times: readonly number[] }) {
   if (first === undefined) return <>never</>;
   return (
     <details>
-      <summary>{time(first)}</summary>
+      <summary>
+        {ahead(first)} <small>{dayTime(first)}</small>
+      </summary>
       {others.map((at) => (
-        <div key={at}>{new Date(at).toLocaleString('en-GB')}</div>
+        <div key={at}>{dayTime(at)}</div>
       ))}
     </details>
   );
 }
 
+/** `Fri, 20 Nov, 03:00:00`, in the time zone of the browser. */
+function dayTime(ms: number): string {
+  const day = { weekday: 'short', day: 'numeric', month: 'short' } as const;
+  return new Date(ms).toLocaleString('en-GB', {
+    ...day,
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+}
+
 function ruleText({ rule }: ScheduleRow): string {
-  return rule.cron === undefined
-    ? `every ${(rule.everyMs ?? 0) / 1_000} s`
-    : `${rule.cron} ${rule.zone ?? 'UTC'}`;
+  return rule.cron === undefined ? `every ${span(rule.everyMs ?? 0)}` : `${rule.cron} ${rule.zone ?? 'UTC'}`;
 }

@@ -1,5 +1,6 @@
 import type { Live } from '../live.js';
 import { bytes, count, milliseconds, span } from '../parts/format.js';
+import { Table } from '../parts/table.js';
 
 export function StorageView({ overview }: Live) {
   if (overview === undefined) return <p class="empty">Waiting for the leader …</p>;
@@ -9,8 +10,8 @@ export function StorageView({ overview }: Live) {
       <h1>Storage</h1>
       <div class="card">
         <dl>
-          <dt>Folder</dt>
-          <dd>ids start with {tag}-</dd>
+          <dt>Ids begin with</dt>
+          <dd>{tag}-</dd>
           <dt>Last record</dt>
           <dd>{count(lsn)}</dd>
           <dt>Log</dt>
@@ -47,38 +48,46 @@ export function StorageView({ overview }: Live) {
         </dl>
       </div>
       <h2>Bounded tables</h2>
-      <section class="scroll" tabIndex={0} aria-label="Bounded tables">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Table</th>
-              <th scope="col">Used</th>
-              <th scope="col">Limit</th>
-              <th scope="col">Share</th>
-            </tr>
-          </thead>
-          <tbody>
-            {Object.entries(tables).map(([name, { used, max }]) => (
-              <tr key={name}>
-                <td>{name}</td>
-                <td>{name.endsWith('Bytes') ? bytes(used) : count(used)}</td>
-                <td>{name.endsWith('Bytes') ? bytes(max) : count(max)}</td>
-                <td>
-                  <meter
-                    min={0}
-                    max={max}
-                    low={0.8 * max}
-                    high={0.95 * max}
-                    optimum={0}
-                    value={used}
-                    aria-label={`${name} used`}
-                  />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Table label="Bounded tables" head={['Table', 'Used', 'Limit', 'Share']} numbers={['Used', 'Limit']}>
+        {Object.entries(tables).map(([name, { used, max }]) => (
+          <tr key={name}>
+            <td>{TABLES[name] ?? name}</td>
+            <td>{name.endsWith('Bytes') ? bytes(used) : count(used)}</td>
+            <td>{name.endsWith('Bytes') ? bytes(max) : count(max)}</td>
+            <td class="share">
+              <meter
+                min={0}
+                max={max}
+                low={0.8 * max}
+                high={0.95 * max}
+                optimum={0}
+                value={used}
+                aria-label={`${TABLES[name] ?? name} used`}
+              />{' '}
+              <small>{share(used, max)}</small>
+            </td>
+          </tr>
+        ))}
+      </Table>
     </>
   );
+}
+
+const TABLES: Readonly<Record<string, string>> = {
+  jobs: 'Queued and running jobs',
+  jobBytes: 'Inputs and feeds of these',
+  dead: 'Dead letters',
+  deadBytes: 'Inputs of dead letters',
+  keys: 'Idempotency keys',
+  producers: 'Clients that may submit again',
+  policies: 'Definitions of jobs',
+  results: 'Outputs that are kept',
+  resultBytes: 'Bytes of these outputs',
+  spillBytes: 'Files of streams',
+  schedules: 'Schedules',
+};
+
+function share(used: number, max: number): string {
+  const percent = (100 * used) / Math.max(1, max);
+  return percent > 0 && percent < 1 ? '< 1 %' : `${Math.round(percent)} %`;
 }

@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
-import { call } from '../api.js';
+import { call, type WorkerRow } from '../api.js';
 import type { Live } from '../live.js';
+import { Command } from '../parts/command.js';
 import { span } from '../parts/format.js';
+import { Table } from '../parts/table.js';
 
 export function WorkersView({ overview }: Live) {
   const workers = overview?.workers ?? [];
@@ -18,64 +20,62 @@ export function WorkersView({ overview }: Live) {
       <h1>Workers</h1>
       {problem === '' ? null : <p class="error">{problem}</p>}
       {workers.length === 0 ? (
-        <p class="empty">
-          No worker is connected. Start one: <code>npx troupe worker handlers.mjs</code>
-        </p>
+        <div class="empty">
+          <p>No worker is connected, so no job begins. Start one with the handlers of your jobs:</p>
+          <Command text="npx troupe worker handlers.mjs" />
+        </div>
       ) : (
-        <section class="scroll" tabIndex={0} aria-label="Workers">
-          <table>
-            <thead>
-              <tr>
-                {[
-                  'Worker',
-                  'State',
-                  'Running',
-                  'Overrun',
-                  'Credit',
-                  'Processor',
-                  'Loop delay',
-                  'Labels',
-                  'Change',
-                ].map((name) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {workers.map((one) => (
-                <tr key={one.worker}>
-                  <td>{one.worker}</td>
-                  <td class={`state ${one.quiet === true ? 'cancelled' : one.liveness}`}>
-                    {one.quiet === true && one.liveness === 'alive' ? 'quiet' : one.liveness}
-                    {one.blockedMs > 0 ? ` for ${span(one.blockedMs)}` : ''}
-                  </td>
-                  <td>
-                    {one.running}/{one.slots}
-                  </td>
-                  <td>{one.overrun}</td>
-                  <td>{one.credit}</td>
-                  <td>{Math.round(one.cpu * 100)} %</td>
-                  <td>{Math.round(one.lagMs)} ms</td>
-                  <td>{one.labels?.join(', ') ?? '–'}</td>
-                  <td class="actions">
-                    <button
-                      type="button"
-                      onClick={() => act(one.worker, one.quiet === true ? 'resume' : 'quiet')}
-                    >
-                      {one.quiet === true ? 'Resume' : 'Quiet'}
-                    </button>
-                    <button type="button" onClick={() => act(one.worker, 'stop')}>
-                      Stop
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Table
+          label="Workers"
+          head={[
+            'Worker',
+            'State',
+            'Running',
+            'Overrun',
+            'Credit',
+            'Processor',
+            'Loop delay',
+            'Labels',
+            'Change',
+          ]}
+          numbers={['Running', 'Overrun', 'Credit', 'Processor', 'Loop delay']}
+        >
+          {workers.map((one) => (
+            <tr key={one.worker}>
+              <td>{one.worker}</td>
+              <td class={`state ${one.quiet === true ? 'cancelled' : one.liveness}`}>
+                {one.quiet === true && one.liveness === 'alive' ? 'quiet' : one.liveness}
+                {one.blockedMs > 0 ? ` for ${span(one.blockedMs)}` : ''}
+              </td>
+              <td>{one.liveness === 'gone' ? one.running : `${one.running}/${one.slots}`}</td>
+              <td>{one.overrun}</td>
+              <td>{one.credit}</td>
+              <td>{Math.round(one.cpu * 100)} %</td>
+              <td>{Math.round(one.lagMs)} ms</td>
+              <td>{one.labels?.join(', ') ?? '–'}</td>
+              <td class="actions">{one.liveness === 'gone' ? '–' : <Acts {...one} act={act} />}</td>
+            </tr>
+          ))}
+        </Table>
       )}
+    </>
+  );
+}
+
+interface ActsProps extends WorkerRow {
+  readonly act: (worker: string, verb: 'quiet' | 'resume' | 'stop') => void;
+}
+
+/** One that is gone cannot be steered. */
+function Acts({ worker, quiet = false, act }: ActsProps) {
+  return (
+    <>
+      <button type="button" onClick={() => act(worker, quiet ? 'resume' : 'quiet')}>
+        {quiet ? 'Resume' : 'Quiet'}
+      </button>
+      <button type="button" onClick={() => act(worker, 'stop')}>
+        Stop
+      </button>
     </>
   );
 }

@@ -1,0 +1,185 @@
+// timeout: 200s, needs: chromium
+import type { Page } from 'playwright-core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { goTo, openBrowser, openPage, openView } from './browser.js';
+import { GatewayRig } from './gateway-rig.js';
+
+const details = suite('details of the page');
+
+/** The fields of an overview that make a problem; the event of the problem and the page that its link leads to. */
+const PROBLEMS: readonly (readonly [fields: object, text: RegExp, page: string])[] = [
+  [
+    { refusing: [{ code: 'ERR_QUEUE_FULL', problem: 'too many jobs' }] },
+    /Submits are refused: too many jobs/,
+    'storage',
+  ],
+  [{ diskLow: true }, /disk of the leader has too little space/, 'storage'],
+  [
+    { execs: [{ exec: 'a.b', queued: 3, running: 0, oldestMs: 5_000, queuedByPriority: {}, unserved: 3 }] },
+    /No worker takes a\.b: 3 wait, the oldest for 5 s/,
+    'jobs?state=queued&exec=a.b',
+  ],
+  [
+    { execs: [{ exec: 'a.b', queued: 3, running: 1, oldestMs: 180_000, queuedByPriority: {}, unserved: 0 }] },
+    /oldest job of a\.b waits for 3 min, with 3 in its queue/,
+    'queues',
+  ],
+  [
+    { workers: [worker({ liveness: 'blocked', blockedMs: 4_000 })] },
+    /Worker w~1 is blocked for 4 s/,
+    'workers',
+  ],
+  [{ workers: [worker({ liveness: 'gone', running: 2 })] }, /Worker w~1 is gone, with 2 running/, 'workers'],
+  [
+    { nearQuotas: [{ identity: 'ann', table: 'jobs', used: 9, max: 10 }] },
+    /ann use 9 of 10 jobs/,
+    'jobs?tenant=ann',
+  ],
+  [{ clockStepMs: -90_000 }, /clock of the leader’s machine is 90 s behind/, 'schedules'],
+];
+
+details('each problem is named with its remedy and a link to the page that shows more', async () => {
+  await using rig = await GatewayRig.start();
+  const overview = (await (await rig.get('/api/overview')).json()) as {
+    counts: { dead: number };
+    log: object;
+  };
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, rig.url);
+    await page.getByText('All is well').waitFor();
+    for (const [fields, text, target] of PROBLEMS) {
+      await showLooks(page, [{ ...overview, ...fields }]);
+      await assertProblem(page, text, target);
+    }
+    const { log, counts } = overview;
+    await showLooks(page, [{ ...overview, log: { ...log, failedSnapshots: 2 } }]);
+    await assertProblem(page, /2 snapshots failed/, 'storage');
+    await showLooks(page, [overview, { ...overview, counts: { ...counts, dead: counts.dead + 4 } }]);
+    await assertProblem(page, /4 more dead letters within/, 'dead-letters');
+  } finally {
+    await browser.close();
+  }
+});
+
+details('with the keyboard alone a job is found, opened and cancelled', async () => {
+  await using rig = await GatewayRig.start();
+  const id = await rig.submit('later.job', 1, '?runAfter=1h');
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, rig.url);
+    await page.getByText('All is well').waitFor();
+    await tabTo(page, 'Skip to the content');
+    await page.keyboard.press('Enter');
+    assert.is(await page.evaluate(() => document.activeElement?.tagName), 'MAIN');
+    await page.reload();
+    await tabTo(page, 'Jobs');
+    await page.keyboard.press('Enter');
+    await tabTo(page, id);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'later.job' }).waitFor();
+    assert.match(await page.title(), new RegExp(id));
+    await tabTo(page, 'Cancel');
+    await page.keyboard.press('Enter');
+    await page.locator('h1').getByText('cancelled').waitFor();
+  } finally {
+    await browser.close();
+  }
+});
+
+details(
+  'on a telephone the current page is in sight, and the buttons of a row are on the screen',
+  async () => {
+    await using rig = await GatewayRig.start();
+    await rig.post('/api/schedules/often', { exec: 'sample.echo', everyMs: 3_600_000 });
+    const browser = await openBrowser();
+    try {
+      const { page } = await openPage(browser, rig.url, { viewport: { width: 390, height: 800 } });
+      await goTo(page, 'schedules', 'Schedules');
+      const parts = [
+        page.getByRole('navigation').getByRole('link', { name: 'Schedules' }),
+        page.getByRole('button', { name: 'Remove' }),
+      ];
+      for (const part of parts) {
+        const box = await part.boundingBox();
+        assert.ok(box !== null && box.x >= 0 && box.x + box.width <= 390, JSON.stringify(box));
+      }
+      // The rows are blocks there, and still a table for a screen reader.
+      await page.getByRole('table').getByRole('row', { name: /often/ }).getByRole('cell').first().waitFor();
+    } finally {
+      await browser.close();
+    }
+  },
+);
+
+details('a schedule shows its next ten times, is paused and removed', async () => {
+  await using rig = await GatewayRig.start();
+  await rig.post('/api/schedules/nightly', { exec: 'sample.echo', cron: '0 3 * * *', zone: 'UTC' });
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, rig.url);
+    await openView(page, 'Schedules');
+    const row = page.getByRole('row', { name: /nightly/ });
+    await row.getByText(/^in \d+ (h|min|s)/).click();
+    assert.is(await row.locator('details > div').count(), 9, 'beside the first of ten');
+    await row.getByRole('button', { name: 'Pause' }).click();
+    await row.getByText('paused').waitFor();
+    page.on('dialog', (dialog) => void dialog.accept());
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No schedule yet').waitFor();
+  } finally {
+    await browser.close();
+  }
+});
+
+details('an output that is too large is a file', async () => {
+  await using rig = await GatewayRig.start();
+  const id = await rig.submit('sample.echo', 'x'.repeat(300_000));
+  await rig.get(`/api/jobs/${id}/result?within=10s`);
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, `${rig.url}/#/jobs/${id}`);
+    await page.getByText('It is too large to be shown here').waitFor();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'file' }).click(),
+    ]);
+    assert.ok(file.suggestedFilename() !== '');
+  } finally {
+    await browser.close();
+  }
+});
+
+function worker(fields: object): object {
+  const rest = { overrun: 0, slots: 4, credit: 4, cpu: 0, lagMs: 0, running: 0, blockedMs: 0 };
+  return { worker: 'w~1', ...rest, ...fields };
+}
+
+/** The page sees these looks in place of those of its leader. */
+async function showLooks(page: Page, looks: readonly object[]): Promise<void> {
+  const body = looks.map((look) => `event: overview\ndata: ${JSON.stringify(look)}\n\n`).join('');
+  await page.unroute('**/api/live');
+  await page.route('**/api/live', (route) => route.fulfill({ contentType: 'text/event-stream', body }));
+  await page.reload();
+}
+
+async function assertProblem(page: Page, text: RegExp, target: string): Promise<void> {
+  const item = page.getByRole('list', { name: 'Problems' }).getByRole('listitem');
+  await item.getByText(text).waitFor();
+  const said = (await item.textContent()) ?? '';
+  assert.ok(said.replace(text, '').length > 20, `${said} has a remedy`);
+  assert.is(await item.getByRole('link').getAttribute('href'), `#/${target}`);
+}
+
+/** Presses Tab until the element with this name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  await page.getByText(name, { exact: true }).first().waitFor({ state: 'attached' });
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press('Tab');
+    if ((await page.evaluate(() => document.activeElement?.textContent)) === name) return;
+  }
+  assert.unreachable(`${name} cannot be reached`);
+}
+
+details.run();
