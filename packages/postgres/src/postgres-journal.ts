@@ -92,14 +92,18 @@ export function postgresJournal(options: PostgresJournalOptions): OpenPostgresJo
       (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
     );
   };
-  return Object.assign(opening, { rows: settings.rows, spill: settings.spill.open });
+  return Object.assign(opening, { rows: settings.rows, spill: settings.spill.open, handsOver: true });
 }
 
 /**
  * An {@link OutboxRelay} that is given it takes rows in the transactions that append their jobs. Chunks of
  * streams are kept beside the log.
  */
-export type OpenPostgresJournal = OpenJournal & { readonly rows: TakenRows; readonly spill: OpenSpill };
+export type OpenPostgresJournal = OpenJournal & {
+  readonly rows: TakenRows;
+  readonly spill: OpenSpill;
+  readonly handsOver: boolean;
+};
 
 class PostgresJournal implements Journal {
   readonly level: DurabilityLevel;

@@ -30,16 +30,25 @@ if (role === 'leader') {
     process.exit(69);
   });
   print({ kind: 'leading' });
-  process.once('SIGTERM', () => void server.close({ withinMs: 1_000 }).then(() => process.exit(0)));
+  process.once('SIGTERM', () => void server.close().then(() => process.exit(0)));
 } else {
   const [ports = ''] = rest;
   const Echo = defineJob('sample.echo', { input: anything, output: anything });
+  const Wait = defineJob('sample.wait', { input: anything, output: anything });
+  let waits = 0;
+  // Its output is the number of its attempts in this process.
+  const waitFor = async (input: unknown): Promise<number> => {
+    waits += 1;
+    await new Promise((resolve) => setTimeout(resolve, Number(input)));
+    return waits;
+  };
   await startWorker({
     address: ports.split(',').map((port) => ({ port: Number(port) })),
     name: 'w',
     cpuCap: 1,
+    slots: 64,
     withinMs: 60_000,
-    handlers: [handle(Echo, (input) => input)],
+    handlers: [handle(Echo, (input) => input), handle(Wait, waitFor)],
   });
   print({ kind: 'ready' });
 }

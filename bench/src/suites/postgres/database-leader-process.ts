@@ -23,4 +23,4 @@ const leader = await startLeader({
   },
 });
 process.send?.('port' in leader.address ? leader.address.port : 0);
-process.once('SIGTERM', () => void leader.close({ withinMs: 1_000 }).then(() => process.exit(0)));
+process.once('SIGTERM', () => void leader.close().then(() => process.exit(0)));

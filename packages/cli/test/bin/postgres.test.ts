@@ -1,4 +1,5 @@
 // timeout: 120s, needs: postgresql
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, PostgresServer } from '@troupe/postgres/testing';
 import postgresClient from 'postgres';
@@ -72,11 +73,65 @@ postgres('a leader on files takes the outbox of a database', async () => {
   assert.is(await leader.end('SIGTERM'), 0);
 });
 
+postgres('a row is one job if the leader is killed before its delete, whatever the key window', async () => {
+  await using server = await PostgresServer.start();
+  await using f = await folder();
+  const config = join(f.dir, 'leader.json');
+  await writeFile(config, JSON.stringify({ limits: { keyWindowMs: 1 } }));
+  const state = join(f.dir, 'state');
+  const words = ['leader', '--port', '0', '--dir', state, '--outbox', server.url, '--config', config];
+  const sql = postgresClient(server.url, { max: 2, onnotice: () => undefined });
+  const queued = async (leader: Running): Promise<number> => {
+    const { out } = await inProcess(['ls', '--state', 'queued', '--json', '--leader', String((await leader.first)['address'])]);
+    return out.split('\n').filter((line) => line.includes('math.add')).length;
+  };
+  await using killed = new Running(words);
+  await killed.first;
+  await until(async () => (await sql`select to_regproc('troupe.submit') as name`)[0]?.['name'] !== null);
+  // The relay reads the row, and can neither mark nor delete it: its submit is durable by then.
+  let free: () => void = () => undefined;
+  let ready: () => void = () => undefined;
+  const isLocked = new Promise<void>((resolve) => {
+    ready = resolve;
+  });
+  await sql`create function stop() returns trigger language plpgsql as
+    'begin perform pg_advisory_xact_lock(7); return coalesce(new, old); end'`;
+  await sql`create trigger stop before update or delete on troupe.outbox for each row execute function stop()`;
+  const locked = sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7)`;
+    ready();
+    await new Promise<void>((resolve) => {
+      free = resolve;
+    });
+  });
+  await isLocked;
+  await sql`select troupe.submit('math.add', '[1, 2]', '{"key": "order-7"}')`;
+  await until(async () => (await queued(killed)) === 1);
+  await killed.end('SIGKILL');
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'troupe'`;
+  free();
+  await locked;
+  assert.is((await sql`select from troupe.outbox where not taken`).length, 1);
+  await using next = new Running(words);
+  await until(async () => (await next.first) !== undefined && (await sql`select from troupe.outbox`).length === 0);
+  assert.is(await queued(next), 1);
+  assert.is(await next.end('SIGTERM'), 0);
+  await sql.end();
+});
+
 postgres('a database that is not there is one line and exit 69', async () => {
   const url = 'postgres://troupe@127.0.0.1:1/postgres';
   const { code, err } = await inProcess(['leader', '--port', '0', '--postgres', url]);
   assert.is(code, 69);
   assert.match(err, /^troupe: PostgreSQL: cannot be reached \(ECONNREFUSED\).*\n$/);
 });
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 400; tries += 1) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error('it does not come to hold');
+}
 
 postgres.run();

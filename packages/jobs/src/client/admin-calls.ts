@@ -70,6 +70,12 @@ export class AdminCalls {
     return answer.kind === 'job' ? answer.view : undefined;
   }
 
+  async releaseKeys(exec: string, keys: readonly string[], wait: WaitOptions): Promise<void> {
+    const request = { kind: 'release-keys', exec, keys } as const;
+    const { answer } = await this.call(request, wait);
+    if (answer.kind !== 'count') throw new JobDefinitionError(request.kind, 'the leader gave another answer');
+  }
+
   async explain(job: number, wait: WaitOptions): Promise<JobExplanation | undefined> {
     const { answer } = await this.call({ kind: 'explain', job }, wait);
     return answer.kind === 'explained' ? answer.explanation : undefined;

@@ -10,8 +10,14 @@ import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
 import type { JobsTimers } from '../jobs-host.js';
 import { checkOptions } from '../option-check.js';
 import type { LeaderActors } from '../protocol/actors-view.js';
-import type { AdminRequest, JobView, LeaderOverview, QueueView } from '../protocol/admin-messages.js';
-import { INPUT_PART_BYTES_MAX } from '../protocol/admin-messages.js';
+import {
+  type AdminRequest,
+  BULK_JOBS_MAX,
+  INPUT_PART_BYTES_MAX,
+  type JobView,
+  type LeaderOverview,
+  type QueueView,
+} from '../protocol/admin-messages.js';
 import type { DurabilityLevel } from '../protocol/client-messages.js';
 import type { DeadLetterGroup } from '../protocol/dead-letter-messages.js';
 import type { JobExplanation } from '../protocol/explain-messages.js';
@@ -333,6 +339,16 @@ export class Client implements JobOperations, AsyncDisposable {
     checkOptions('openByKey', options, WAIT_OPTIONS);
     const view = await this.admin.findKey(job.exec, key, options);
     return view === undefined ? undefined : new JobHandle(this, job, view.job, undefined);
+  }
+
+  /**
+   * The keys of submits with `holdKey` expire with the key window from now on: what was to be submitted once
+   * is not submitted again.
+   */
+  async releaseKeys(job: JobDefinition, keys: readonly string[], options: WaitOptions = {}): Promise<void> {
+    checkOptions('releaseKeys', options, WAIT_OPTIONS);
+    for (let at = 0; at < keys.length; at += BULK_JOBS_MAX)
+      await this.admin.releaseKeys(job.exec, keys.slice(at, at + BULK_JOBS_MAX), options);
   }
 
   /** For {@link JobHandle}: the durability of receipts. */

@@ -1,5 +1,5 @@
 // Hot path: `encode` runs once per job.
-import { checkOption, describe, number, rule, text } from '@troupe/core/option-check';
+import { checkOption, describe, flag, number, rule, text } from '@troupe/core/option-check';
 import { isDefinition, type JobDefinition } from '../job/define-job.js';
 import {
   type JobPolicy,
@@ -27,6 +27,8 @@ export interface SubmitOptions extends WaitOptions {
    * or none.
    */
   readonly key?: string | undefined;
+  /** Keeps the key until `client.releaseKeys`, whatever the key window. Default false. */
+  readonly holdKey?: boolean | undefined;
   /** Not before this many milliseconds from now. Default 0. */
   readonly runAfterMs?: number | undefined;
   /**
@@ -77,6 +79,7 @@ const ORDER_OPTIONS = {
 };
 export const SUBMIT_OPTIONS = {
   key: submitKey,
+  holdKey: flag,
   runAfterMs: number(0, YEAR_MS),
   streaming: streamingMode,
   stream: POLICY_CHECKS.stream,
@@ -165,7 +168,8 @@ export class SubmitPreparer {
   }
 
   /** A leader that does not know the instant has the delay until then. */
-  private fillTime(draft: ItemDraft, { runAt, runAfterMs, tags }: SubmitOptions): void {
+  private fillTime(draft: ItemDraft, { runAt, runAfterMs, tags, holdKey }: SubmitOptions): void {
+    if (holdKey === true) draft.holdsKey = true;
     if (tags !== undefined && tags.length > 0) draft.tags = tags;
     if (runAt === undefined) return;
     if (runAfterMs !== undefined)

@@ -10,7 +10,7 @@ export type { DurabilityLevel } from '../protocol/client-messages.js';
 export type {
   OpenSpill,
   Spill,
-  SpillingJournal,
+  LeaderJournal,
   SpillRead,
   SpillReceiver,
   SpillWrite,

@@ -72,9 +72,10 @@ export interface JournalReader {
   readonly format: LedgerFormat;
   /**
    * The journal follows another leader and will be opened when that one has ended. `address`: where that
-   * leader listens, empty where it is not known. Called again when another one leads.
+   * leader listens, empty where it is not known. Called again when another one leads; undefined: that leader
+   * has ended, and this journal takes over.
    */
-  following?(address: string): void;
+  following?(address: string | undefined): void;
   /** One chunk of the snapshot, in order. Valid only during the call. */
   snapshot(chunk: Uint8Array, lastLsn: number): void;
   /** `bytes` are valid only during the call. */

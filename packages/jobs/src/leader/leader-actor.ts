@@ -80,6 +80,7 @@ export const LeaderActor: Actor<LeaderProtocol, LeaderArgs> = defineActor.of<Lea
     inspect: fromClient,
     requestInput: fromClient,
     findKey: fromClient,
+    releaseKeys: fromClient,
     list: fromClient,
     requestOverview: fromClient,
     requestActors: fromClient,

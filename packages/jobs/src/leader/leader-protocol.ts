@@ -39,6 +39,7 @@ export interface PeerMessages<Result = void> {
   inspect(received: ClientMessageOf<'call'>): Result;
   requestInput(received: ClientMessageOf<'call'>): Result;
   findKey(received: ClientMessageOf<'call'>): Result;
+  releaseKeys(received: ClientMessageOf<'call'>): Result;
   list(received: ClientMessageOf<'call'>): Result;
   requestOverview(received: ClientMessageOf<'call'>): Result;
   requestActors(received: ClientMessageOf<'call'>): Result;

@@ -242,7 +242,8 @@ export class Leader implements LeaderContext {
 
   fromClient(session: ClientSession, message: ClientMessage): void {
     this.time.read();
-    if (session.closed || this.stopped) return;
+    // What has no answer is repeated at the next leader.
+    if (session.closed || this.stopped || this.stopping) return;
     if (!this.slices.defers(session, message)) this.handleClient(session, message);
     this.wake();
   }

@@ -32,7 +32,7 @@ export interface LeaderOptions {
   /** The effects of the leader, once its journal and its spill are open. */
   readonly effects: (journal: Journal, spill: Spill | undefined) => LeaderEffects;
   /** Its journal follows the leader at this address, which is empty where it is not known. */
-  readonly onFollowing?: ((address: string) => void) | undefined;
+  readonly onFollowing?: ((address: string | undefined) => void) | undefined;
   /** The spill cannot be used: the leader goes on without it. */
   readonly onSpillFailed: (error: Error) => void;
   /** Schedules the next slice of a long restore. */
@@ -55,7 +55,7 @@ export function openLeader(
   let lastLsn = 0;
   const reader = {
     format: LEDGER_FORMAT,
-    following: (address: string): void => options.onFollowing?.(address),
+    following: (address: string | undefined): void => options.onFollowing?.(address),
     snapshot(chunk: Uint8Array, lsn: number): void {
       loadChunk(ledger, chunk);
       lastLsn = lsn;

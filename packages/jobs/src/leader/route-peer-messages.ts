@@ -59,6 +59,7 @@ const CALL_HANDLERS = {
   inspect: 'inspect',
   input: 'requestInput',
   'find-key': 'findKey',
+  'release-keys': 'releaseKeys',
   list: 'list',
   overview: 'requestOverview',
   actors: 'requestActors',

@@ -5,7 +5,7 @@ import { walJournal } from '../journal/wal-journal.js';
 import type { Defaulted } from '../option-check.js';
 import { type ActorsView, viewActors } from '../protocol/actors-view.js';
 import { fileSpill } from '../spill/file-spill.js';
-import type { OpenSpill, SpillingJournal } from '../spill/spill.js';
+import type { OpenSpill, LeaderJournal } from '../spill/spill.js';
 import type { JobsObserver } from './jobs-event.js';
 import { LeaderActor } from './leader-actor.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
@@ -18,7 +18,7 @@ export interface LeaderStartOptions {
    */
   readonly dir?: string | undefined;
   /** Another log in place of the folder. */
-  readonly journal?: SpillingJournal | undefined;
+  readonly journal?: LeaderJournal | undefined;
   /**
    * Another place for chunks of streams that have no room in memory. Default: files in `dir`; with `journal`
    * alone, that of the journal, if it has one.
@@ -55,7 +55,7 @@ export function spawnLeader(
   { dir, journal, spill, limits, times, labels, wal, observe, middleware }: LeaderStartOptions,
   host: Host,
   onFatal: (error: Error) => void,
-  onFollowing?: (address: string) => void,
+  onFollowing?: (address: string | undefined) => void,
 ): SpawnedLeader {
   const system = createSystem({ name, host, middleware, supervise: { decide: () => 'escalate' } });
   const onEvent = (event: WalEvent): void => {

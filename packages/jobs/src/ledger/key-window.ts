@@ -30,12 +30,20 @@ export function requestKey(client: string, key: string): string {
 /** A map that grows is copied at once: a million keys in one would hold the event loop for 100 ms. */
 const SHARDS = 64;
 
-/** Idempotency keys, each kept for the same time unless it is freed. The caller bounds their number. */
+/** The expiry of a key that is held: none, as a number that JSON has. */
+const HELD = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Idempotency keys, each kept for the same time unless it is freed, or held until it is released. The caller
+ * bounds their number.
+ */
 export class KeyWindow {
   size = 0;
   private readonly shards = Array.from({ length: SHARDS }, () => new Map<string, ListedKey>());
   private oldest: ListedKey | undefined = undefined;
   private newest: ListedKey | undefined = undefined;
+  /** They are in no order: none of them expires. */
+  private readonly held = new Set<ListedKey>();
   private readonly counts = new Map<string, number>();
 
   /** When the oldest key expires, or Infinity. */
@@ -56,19 +64,33 @@ export class KeyWindow {
     const shard = this.shardOf(key);
     const replaced = shard.get(key);
     if (replaced !== undefined) this.remove(replaced);
-    const entry: ListedKey = { key, job, hash, expiresAt, earlier: this.newest, later: undefined };
-    if (this.newest === undefined) this.oldest = entry;
-    else this.newest.later = entry;
-    this.newest = entry;
+    const entry: ListedKey = { key, job, hash, expiresAt, earlier: undefined, later: undefined };
+    if (expiresAt === HELD) this.held.add(entry);
+    else this.list(entry);
     shard.set(key, entry);
     this.size += 1;
     this.count(key, 1);
   }
 
-  /** Frees the key of this job, unless it belongs to another job by now. */
+  /** A key that does not expire before `release`. */
+  hold(entry: Omit<KeyEntry, 'expiresAt'>): void {
+    this.add({ ...entry, expiresAt: HELD });
+  }
+
+  isHeld(key: string): boolean {
+    return this.get(key)?.expiresAt === HELD;
+  }
+
+  /** It expires as any other from now on. Another key stays as it is. */
+  release(key: string, expiresAt: number): void {
+    const entry = this.get(key);
+    if (entry?.expiresAt === HELD) this.add({ ...entry, expiresAt });
+  }
+
+  /** Frees the key of this job, unless it belongs to another job by now, or is held. */
   free(key: string, job: number): void {
     const entry = this.shardOf(key).get(key);
-    if (entry?.job === job) this.remove(entry);
+    if (entry?.job === job && !this.held.has(entry)) this.remove(entry);
   }
 
   /**
@@ -83,20 +105,32 @@ export class KeyWindow {
     }
   }
 
-  /** The oldest first. */
+  /** The oldest first, held ones last: a version that holds none takes them for the latest. */
   *entries(): Generator<KeyEntry> {
     for (let entry = this.oldest; entry !== undefined; entry = entry.later) yield entry;
+    yield* this.held;
+  }
+
+  private list(entry: ListedKey): void {
+    entry.earlier = this.newest;
+    if (this.newest === undefined) this.oldest = entry;
+    else this.newest.later = entry;
+    this.newest = entry;
   }
 
   private remove(entry: ListedKey): void {
-    const { key, earlier, later } = entry;
+    const { key } = entry;
+    if (!this.held.delete(entry)) this.unlist(entry);
+    this.shardOf(key).delete(key);
+    this.size -= 1;
+    this.count(key, -1);
+  }
+
+  private unlist({ earlier, later }: ListedKey): void {
     if (earlier === undefined) this.oldest = later;
     else earlier.later = later;
     if (later === undefined) this.newest = earlier;
     else later.earlier = earlier;
-    this.shardOf(key).delete(key);
-    this.size -= 1;
-    this.count(key, -1);
   }
 
   private count(key: string, change: number): void {

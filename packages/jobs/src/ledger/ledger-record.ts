@@ -53,6 +53,8 @@ export interface Submission {
   /** Jobs of one key run in their order. Absent: none. */
   readonly orderKey?: string | undefined;
   readonly tags?: readonly string[] | undefined;
+  /** Its key does not expire before a `key_release`. Absent: it expires with the window. */
+  readonly holdsKey?: boolean | undefined;
 }
 
 /** `low`: the producer has received every receipt up to this number. */
@@ -303,6 +305,14 @@ export interface WorkerQuietRecord extends RequestedRecord {
   readonly quiet: boolean;
 }
 
+/** Held keys expire with the window from now on. An earlier version, which holds no keys, skips it. */
+export interface KeyReleaseRecord {
+  readonly type: 'key_release';
+  readonly at: number;
+  /** With their scope, as the window has them. */
+  readonly keys: readonly string[];
+}
+
 /** An act that leaves no other record, such as the stop of a worker. An earlier version skips it. */
 export interface AuditRecord extends RequestedRecord {
   readonly type: 'audit';
@@ -345,4 +355,5 @@ export type LedgerRecord =
   | AuditRecord
   | LimitsRecord
   | SpillFileRecord
-  | SpillDropRecord;
+  | SpillDropRecord
+  | KeyReleaseRecord;

@@ -37,6 +37,7 @@ import type {
   SpillFileRecord,
   StateRecord,
   Submission,
+  KeyReleaseRecord,
 } from './ledger-record.js';
 import { Producer } from './producer.js';
 import { QueueControls } from './queue-controls.js';
@@ -120,6 +121,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     // A version without these records must come to the same jobs, so they change nothing else, not even time.
     if (record.type === 'spill_file' || record.type === 'spill_drop') return this.applySpill(record);
     if (record.type === 'audit') return this.addAudit(record);
+    if (record.type === 'key_release') return this.releaseKeys(record);
     if (record.type === 'state') return this.addState(record);
     this.advance(record.at, record.type === 'tick' ? TICK_EXPIRIES_MAX : RECORD_EXPIRIES_MAX);
     switch (record.type) {
@@ -234,7 +236,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
   }
 
   private enqueue(
-    { job: no, policy: policyNo, key, payload, dueAt, trace, orderKey, tags }: Submission,
+    { job: no, policy: policyNo, key, payload, dueAt, trace, orderKey, tags, holdsKey }: Submission,
     client: string,
     at: number,
   ): Job<State> {
@@ -252,13 +254,23 @@ export class Ledger<State extends OwnerState = OwnerState> {
     policy.queued += 1;
     this.addLive(job);
     if (trace !== undefined) this.traces.set(no, trace);
-    if (key !== '') this.addKey(windowKey(job.client, policy.exec, key), job);
+    if (key !== '') this.addKey(windowKey(job.client, policy.exec, key), job, holdsKey === true);
     return job;
   }
 
-  private addKey(key: string, { no, payload }: Job<State>): void {
-    const expiresAt = this.now + this.limits.keyWindowMs;
-    this.keys.add({ key, job: no, hash: payloadHash('', payload), expiresAt });
+  private addKey(key: string, { no, payload }: Job<State>, isHeld: boolean): void {
+    const entry = { key, job: no, hash: payloadHash('', payload) };
+    if (isHeld) this.keys.hold(entry);
+    else this.keys.add({ ...entry, expiresAt: this.keyExpiresAt });
+  }
+
+  private releaseKeys({ keys }: KeyReleaseRecord): undefined {
+    for (const key of keys) this.keys.release(key, this.keyExpiresAt);
+    return undefined;
+  }
+
+  private get keyExpiresAt(): number {
+    return this.now + this.limits.keyWindowMs;
   }
 
   private setSchedule({ name, client, policy: no, rule, payload, nextAt }: ScheduleSetRecord): void {
@@ -287,7 +299,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     const { client } = schedule.template;
     const job = this.enqueue({ ...submission, key: '' }, client, at);
     // The key of a request is none of its job: one that is repeated runs nothing, also when its job is gone.
-    if (submission.key !== '') this.addKey(requestKey(record.by ?? client, submission.key), job);
+    if (submission.key !== '') this.addKey(requestKey(record.by ?? client, submission.key), job, false);
     this.schedules.change(slot, {
       lastAt: Math.max(schedule.lastAt, slotAt),
       lastWallAt: wallAt,

@@ -24,6 +24,7 @@ export type AdminRequest =
   | { readonly kind: 'input'; readonly job: number; readonly from: number; readonly max: number }
   /** The job of an idempotency key of this client's identity. */
   | { readonly kind: 'find-key'; readonly exec: string; readonly key: string }
+  | ReleaseKeys
   | { readonly kind: 'overview' }
   /** The actors of the leader's process. */
   | { readonly kind: 'actors' }
@@ -45,6 +46,13 @@ export type AdminRequest =
   | { readonly kind: 'explain'; readonly job: number }
   | ScheduleRequest
   | OperatorRequest;
+
+/** Keys of submits that hold them expire with the key window from now on. */
+export interface ReleaseKeys {
+  readonly kind: 'release-keys';
+  readonly exec: string;
+  readonly keys: readonly string[];
+}
 
 /** A queue as `queues` shows it. */
 export interface QueueView {

@@ -32,6 +32,8 @@ export interface SubmitItem {
   readonly tags?: readonly string[] | undefined;
   /** When it may run, in milliseconds since 1970; `delayMs` is for a leader that does not know it. */
   readonly runAt?: number | undefined;
+  /** Its key is kept until `release-keys`, whatever the key window. */
+  readonly holdsKey?: boolean | undefined;
 }
 
 /** A definition that this leader cannot read or does not allow: submits that refer to it are refused. */

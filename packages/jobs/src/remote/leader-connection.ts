@@ -124,6 +124,7 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
       // Hellos and messages come through `open` and `write`, answers go to the port of a hello.
       codec: codec as RoleCodec<unknown, unknown, unknown>,
       compress: this.options.compress,
+      leavesDraining: 'length' in this.options.address && this.options.address.length > 1,
       events: {
         onAnswer: (answer) => this.settleFirst(answer as Answer),
         onRetry: () => this.up(),

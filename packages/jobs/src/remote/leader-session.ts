@@ -48,6 +48,8 @@ export interface LeaderSessionArgs {
   readonly connection: SessionConnection;
   readonly codec: RoleCodec<unknown, unknown, unknown>;
   readonly compress?: Compression | undefined;
+  /** A leader that announces its end has handed over: another address is dialed at once. */
+  readonly leavesDraining: boolean;
   readonly events: LeaderSessionEvents<unknown>;
 }
 
@@ -139,7 +141,10 @@ export const LeaderSessionActor: Actor<LeaderSessionProtocol, LeaderSessionArgs>
       },
       writable: (ctx) => ctx.state.outbound.writeWaiting(),
       notice(ctx, notice) {
-        if (notice.kind !== 'peer-error') return;
+        if (notice.kind === 'draining') {
+          if (ctx.state.args.leavesDraining) ctx.state.args.connection.close();
+          return;
+        }
         const { error } = notice;
         if (error.retryable) ctx.after(Math.max(error.retryAfterMs, RETRY_MS_MIN), ctx.self).retry();
         else if (FOLLOWED_BY_END.has(error.name)) ctx.state.args.events.onError(error);

@@ -34,9 +34,12 @@ import { rootCause } from '../root-cause.js';
 import { offerToLeader } from './offer-to-leader.js';
 import { SessionMaker } from './session-maker.js';
 import { StandbySessionActor } from './standby-session.js';
+import { TakeOverSessionActor, type WaitingPeers } from './take-over-session.js';
 
 /** Peers have so long to read their last answers. */
 const CLOSING_GRACE_MS = 100;
+/** For running jobs, where no other leader goes on. */
+const DRAIN_MS = 5_000;
 
 /** A standby waits for the end of its leader, which may be long: the longest time of a timer. */
 const RECOVERY_MS = 2 ** 31 - 1;
@@ -150,7 +153,9 @@ export class LeaderServer implements AsyncDisposable {
   private bound: Address | undefined = undefined;
   /** Undefined while it stands by. */
   private sessions: SessionMaker | undefined = undefined;
-  private leaderAddress = '';
+  /** Undefined while it takes over. */
+  private leaderAddress: string | undefined = '';
+  private readonly waiting: WaitingPeers = new Set();
   private closing: Promise<void> | undefined = undefined;
   /** It writes nothing more: there is nothing to wait for. */
   private hasFailed = false;
@@ -162,7 +167,7 @@ export class LeaderServer implements AsyncDisposable {
       this.hasFailed = true;
       options.onFatal(error);
     };
-    const onFollowing = (address: string): void => this.standBy(address);
+    const onFollowing = (address: string | undefined): void => this.standBy(address);
     const spawned = spawnLeader('leader', options, this.host, onFatal, onFollowing);
     ({ system: this.system, leader: this.leader } = spawned);
     void this.system.whenStopped.then((report) => {
@@ -177,8 +182,8 @@ export class LeaderServer implements AsyncDisposable {
     await this.system.ask(this.leader, { withinMs: RECOVERY_MS }).overview();
   }
 
-  /** A standby listens, too: its peers learn where the leader is. */
-  private standBy(leaderAddress: string): void {
+  /** A standby listens, too: its peers learn where the leader is, and wait while it takes over. */
+  private standBy(leaderAddress: string | undefined): void {
     this.leaderAddress = leaderAddress;
     this.listener ??= this.spawnListener();
   }
@@ -194,6 +199,8 @@ export class LeaderServer implements AsyncDisposable {
       compress: this.options.compress,
       payloads,
     });
+    for (const serve of this.waiting) serve(this.sessions.make);
+    this.waiting.clear();
     this.listener ??= this.spawnListener();
     this.bound = await this.system.ask(this.listener, { withinMs: 60_000 }).address();
   }
@@ -204,10 +211,11 @@ export class LeaderServer implements AsyncDisposable {
     const limits = { bodyBytesMax: this.messageLimits().payloadBytesMax, ...this.options.transportLimits };
     const { host: clock } = this;
     const session: MakeSession = (connection, spawn) => {
-      const { sessions, leaderAddress } = this;
-      return sessions === undefined
-        ? spawn(StandbySessionActor, { args: { connection, leaderAddress } })
-        : sessions.make(connection, spawn);
+      const { sessions, leaderAddress, waiting } = this;
+      if (sessions !== undefined) return sessions.make(connection, spawn);
+      return leaderAddress === undefined
+        ? spawn(TakeOverSessionActor, { args: { connection, waiting } })
+        : spawn(StandbySessionActor, { args: { connection, leaderAddress } });
     };
     return this.system.spawn(TcpListener, {
       args: { net, clock, address, profile, auth, tls, insecure, limits, session, onEvent },
@@ -264,10 +272,11 @@ export class LeaderServer implements AsyncDisposable {
   /**
    * Refuses new work, announces the drain to every peer, waits up to `withinMs` for running jobs, makes
    * everything durable, releases the folder. Jobs that still run then stay leased on the disk: their workers
-   * may claim them after a restart.
+   * may claim them after a restart. Default: 5,000; 0 where the journal hands over to another leader.
    */
   close(options: { readonly withinMs?: number | undefined } = {}): Promise<void> {
-    this.closing ??= this.shutDown(options.withinMs ?? 5_000);
+    const drainMs = this.options.journal?.handsOver === true ? 0 : DRAIN_MS;
+    this.closing ??= this.shutDown(options.withinMs ?? drainMs);
     return this.closing;
   }
 
@@ -283,8 +292,11 @@ export class LeaderServer implements AsyncDisposable {
 
   private async shutDown(withinMs: number): Promise<void> {
     if (this.hasFailed) return void (await this.system.shutdown());
-    this.leader.tell.drain();
-    await this.idle(withinMs);
+    // Without a drain no submit is refused: the next leader takes what has no answer.
+    if (withinMs > 0) {
+      this.leader.tell.drain();
+      await this.idle(withinMs);
+    }
     const closed = this.system.ask(this.leader, { withinMs: 60_000 }).close();
     const error = await closed;
     if (this.listener !== undefined)

@@ -63,5 +63,13 @@ export type OpenSpill = (
   owner: JournalOwner,
 ) => void;
 
-/** A journal that keeps the chunks of streams, too: the spill of its leader, unless that has another one. */
-export type SpillingJournal = OpenJournal & { readonly spill?: OpenSpill | undefined };
+/** A journal, and what a leader has by it. */
+export type LeaderJournal = OpenJournal & {
+  /** Keeps the chunks of streams: the spill of its leader, unless that has another one. */
+  readonly spill?: OpenSpill | undefined;
+  /**
+   * Another leader goes on where this one ends: running jobs keep their attempts there, so that `close` need
+   * not wait for them.
+   */
+  readonly handsOver?: boolean | undefined;
+};

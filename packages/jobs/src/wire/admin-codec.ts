@@ -38,6 +38,8 @@ export function readAdminRequest(raw: Readonly<Record<string, unknown>>): AdminR
         throw new MessageMalformedError('request: attempts are not one for each job');
       return { kind: raw['kind'], jobs, attempts };
     }
+    case 'release-keys':
+      return { kind: 'release-keys', exec: text(raw, 'exec'), keys: keysOf(raw) };
     case 'queues':
       return { kind: 'queues' };
     case 'queue-limits':
@@ -53,6 +55,14 @@ export function readAdminRequest(raw: Readonly<Record<string, unknown>>): AdminR
     default:
       return readOperatorRequest(raw);
   }
+}
+
+function keysOf(raw: Readonly<Record<string, unknown>>): readonly string[] {
+  const value = raw['keys'];
+  const isList = Array.isArray(value) && value.length <= BULK_JOBS_MAX;
+  if (!isList || !value.every((one) => typeof one === 'string'))
+    throw new MessageMalformedError(`request: keys is not a list of at most ${BULK_JOBS_MAX} texts`);
+  return value as readonly string[];
 }
 
 function numbers(raw: Readonly<Record<string, unknown>>, field: string): readonly number[] {

@@ -288,6 +288,7 @@ export class RecordModel {
       case 'limits':
       case 'spill_file':
       case 'spill_drop':
+      case 'key_release':
       case 'state':
       case 'tick':
         return;

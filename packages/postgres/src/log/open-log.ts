@@ -116,6 +116,8 @@ async function lead(
     taken === undefined
       ? await follower.untilFree()
       : { head: taken, tail: { lsn: after, batch: undefined } };
+  // Peers must not be sent to the leader that has ended.
+  if (taken === undefined) reader.following?.(undefined);
   const { leaseId } = request;
   const renew = (): Promise<boolean> => renewLease(lease.sql, leaseId, leaseMs);
   await renewing(renew, leaseMs / 4, host, () => readEntries(connection.sql, head.lsn, reader, tail));

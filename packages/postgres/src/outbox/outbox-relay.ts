@@ -34,6 +34,8 @@ interface OutboxRow {
   readonly exec: string;
   readonly payload: string;
   readonly options: RowOptions;
+  /** Its job is durable. */
+  readonly taken: boolean;
 }
 
 /** Of a row by `submitIn`, those of a detached submit; another one has the fields that it needs. */
@@ -57,7 +59,7 @@ export interface OutboxRelayOptions extends DatabaseOptions {
 /**
  * Turns rows of the outbox into jobs: each is submitted under its key, and deleted with the append of its job
  * or when its receipt is there. A relay that ends before it submits the row again, and the key makes one job
- * of both. Rows are taken and deleted, never counted: they commit in another order than their numbers.
+ * of both: without the journal the leader holds it until the row is marked as taken. Rows are taken and deleted, never counted: they commit in another order than their numbers.
  */
 export class OutboxRelay implements AsyncDisposable {
   private readonly options: OutboxRelayOptions;
@@ -113,22 +115,45 @@ export class OutboxRelay implements AsyncDisposable {
   /** One look at the outbox. Resolves with the number of rows that it found. */
   private async relay(): Promise<number> {
     const rows = await this.connection.sql<OutboxRow[]>`
-      select id, key, exec, payload, options from outbox
+      select id, key, exec, payload, options, taken from outbox
       where id <> all (${arrayLiteral(this.refused)}::bigint[]) order by id limit ${ROWS_MAX}`;
     if (rows.length === 0) return 0;
-    const taken: number[] = [];
-    await Promise.all(lanesOf(rows).map((lane) => this.submitLane(lane, taken)));
-    if (taken.length > 0)
-      await this.connection.sql`delete from outbox where id = any (${arrayLiteral(taken)}::bigint[])`;
+    const durable: OutboxRow[] = [];
+    const waiting = rows.filter(({ taken }) => !taken);
+    await Promise.all(lanesOf(waiting).map((lane) => this.submitLane(lane, durable)));
+    if (this.options.journal === undefined) await this.mark(durable);
+    const ended = [...rows.filter(({ taken }) => taken), ...durable];
+    await this.release(ended);
+    if (ended.length > 0)
+      await this.connection.sql`delete from outbox where id = any (${idsOf(ended)}::bigint[])`;
     return rows.length;
   }
 
+  /** From its commit on these rows are not submitted again, so that their keys need not be kept. */
+  private async mark(durable: readonly OutboxRow[]): Promise<void> {
+    if (durable.length === 0) return;
+    await this.connection.sql`update outbox set taken = true where id = any (${idsOf(durable)}::bigint[])`;
+  }
+
+  /** Rows of a journal hold no keys: they are deleted with the appends of their jobs. */
+  private async release(ended: readonly OutboxRow[]): Promise<void> {
+    const byExec = new Map<string, OutboxRow[]>();
+    for (const row of ended) byExec.set(row.exec, [...(byExec.get(row.exec) ?? []), row]);
+    for (const [exec, rows] of byExec) {
+      const job = this.definitionOf(exec, rows[0]?.options.policy);
+      await this.options.client.releaseKeys(
+        job,
+        rows.map(({ key }) => key),
+      );
+    }
+  }
+
   /** Of one order key a row is submitted once the row before it has its receipt, or was refused for good. */
-  private async submitLane(lane: readonly OutboxRow[], taken: number[]): Promise<void> {
+  private async submitLane(lane: readonly OutboxRow[], durable: OutboxRow[]): Promise<void> {
     for (const row of lane) {
       try {
         const { isDeleted } = await this.submit(row);
-        if (!isDeleted) taken.push(row.id);
+        if (!isDeleted) durable.push(row);
       } catch (error) {
         if (!this.isRefused(row, error)) return;
       }
@@ -143,7 +168,11 @@ export class OutboxRelay implements AsyncDisposable {
     const job = this.definitionOf(exec, policy);
     journal?.rows.add(key, id);
     try {
-      const { receipt } = await client.submit(job, JSON.parse(payload), { ...given, key });
+      const { receipt } = await client.submit(job, JSON.parse(payload), {
+        ...given,
+        key,
+        holdKey: journal === undefined,
+      });
       return { isDeleted: journal !== undefined && receipt?.duplicate === false };
     } finally {
       journal?.rows.remove(key);
@@ -181,6 +210,10 @@ export class OutboxRelay implements AsyncDisposable {
       };
     });
   }
+}
+
+function idsOf(rows: readonly OutboxRow[]): string {
+  return arrayLiteral(rows.map(({ id }) => id));
 }
 
 /** Rows of one order key, in their order; every other row alone. */

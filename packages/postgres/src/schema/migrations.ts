@@ -128,6 +128,10 @@ const STEPS: readonly string[] = [
   );
   alter table spill alter column bytes set storage external;
   `,
+  // A row is taken once its job is durable, and is deleted when the leader need not keep its key any more.
+  `
+  alter table outbox add column taken boolean not null default false;
+  `,
 ];
 
 /** Creates the tables, or brings them to this version. Refuses tables of a newer one, and changes nothing. */

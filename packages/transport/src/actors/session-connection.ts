@@ -39,9 +39,11 @@ export class SessionConnection implements ConnectionHandler {
     this.connection = connection;
   }
 
-  /** The actor that gets the events from now on. */
+  /** The actor that gets the events from now on. Frames that another one has left are announced to it. */
   attach(session: SessionRef): void {
     this.session = session;
+    if (this.nextUnread < this.unread.length) this.announce(session);
+    if (this.closeReason !== null) this.reportClosed();
   }
 
   get handshake(): HandshakeResult {

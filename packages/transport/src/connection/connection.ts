@@ -71,6 +71,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   private closingTimer: { cancel(): void } | null = null;
   private closeReason: CloseReason | null = null;
   private writingEnded = false;
+  private hasPeerDrained = false;
   private socketClosed = false;
 
   constructor(options: ConnectionOptions) {
@@ -105,6 +106,11 @@ export class Connection implements SocketHandler, ProtocolEvents {
 
   get state(): ProtocolState {
     return this.protocol.state;
+  }
+
+  /** The peer has announced that it ends this connection. */
+  get isPeerDraining(): boolean {
+    return this.hasPeerDrained;
   }
 
   /** The result of the handshake. Known from `onReady` on; throws before. */
@@ -282,6 +288,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 
   onPeerDraining(graceMs: number): void {
+    this.hasPeerDrained = true;
     this.handler?.onPeerDraining?.(graceMs);
   }
 

@@ -134,15 +134,17 @@ export class Dialer {
         this.readyAt = clock.now();
         return this.options.onConnection(connection);
       },
-      onClosed: (_, reason) => this.onClosed(reason),
+      onClosed: (connection, reason) => this.onClosed(connection, reason),
     });
     this.dialed.begin({ type: handshake.helloType, payload: handshake.hello });
   }
 
-  private onClosed(reason: CloseReason): void {
+  private onClosed({ isPeerDraining }: Connection, reason: CloseReason): void {
     this.dialed = null;
     if (this.options.clock.now() - this.readyAt >= this.backoff.stableMs) this.failures = 0;
     this.readyAt = Number.POSITIVE_INFINITY;
+    // An end in order is no failure, also of a young connection: leaders that hand over follow each other.
+    if (isPeerDraining) this.failures = 0;
     // While a standby answers, the next leader is near: the delays stay short.
     if (reason.kind === 'peer-error' && reason.error.name === 'NOT_LEADER') this.failures = 0;
     // One that is named by a named one is not followed: two standbys may name each other.

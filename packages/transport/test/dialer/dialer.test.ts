@@ -90,6 +90,27 @@ dialer('an address that a standby names is dialed next, but not one that the nam
   assert.is(lost.reason.error.message, 'not the leader, try leader:9');
 });
 
+dialer('ends in order are no failures, however soon they follow each other', () => {
+  const rig = openRig();
+  const { log, events } = rig.dial();
+  let { listener } = rig;
+  for (let round = 0; round < 8; round += 1) {
+    rig.clock.advance(1_000);
+    assert.ok(log.connection !== null, `round ${round}`);
+    listener.drain(10, () => undefined);
+    rig.clock.advance(20);
+    listener = new Listener({
+      net: rig.network.machine('leader'),
+      clock: rig.clock,
+      address: { port: PORT },
+      onConnection: () => ({ onFrame: () => undefined, onClose: () => undefined }),
+    });
+  }
+  const waits = events.flatMap((event) => (event.kind === 'lost' ? [event.retryInMs] : []));
+  assert.is(waits.length, 8);
+  assert.ok(Math.max(...waits) <= 600, waits.map(Math.round).join(', '));
+});
+
 dialer('jitter spreads the dialers of a lost listener', () => {
   const rig = openRig();
   const dials = Array.from({ length: 200 }, () => rig.dial());

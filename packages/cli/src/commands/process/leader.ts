@@ -42,6 +42,9 @@ import { type CommandContext, type JsonFlag, printResult, subcommand } from '../
 import { type HttpFlags, httpOptions, withHttpOptions } from './dashboard.js';
 import { type DatabaseFlags, openRelay, postgresOf, spillOf } from './leader-database.js';
 
+/** For running jobs, where no other leader goes on. */
+const DRAIN_MS = 5_000;
+
 interface Flags extends JsonFlag, HttpFlags, DatabaseFlags {
   readonly http?: number;
   readonly port: number;
@@ -61,7 +64,7 @@ interface Flags extends JsonFlag, HttpFlags, DatabaseFlags {
   readonly clientRunningMax?: number;
   readonly label?: readonly string[];
   readonly grace: number;
-  readonly drainWithin: number;
+  readonly drainWithin?: number;
   readonly compress?: 'gzip' | 'brotli';
   readonly verbose?: boolean;
   readonly allowNetworkFs?: boolean;
@@ -122,9 +125,8 @@ export function addLeader(program: Command, context: CommandContext): void {
     )
     .option(
       '--drain-within <time>',
-      'how long to wait for running jobs at the end',
+      'how long to wait for running jobs at the end; 5s, with --postgres 0: they go on at the next leader',
       duration(0, 3_600_000),
-      5_000,
     )
     .addOption(
       new Option('--compress <method>', 'compress messages where it makes them smaller').choices([
@@ -220,10 +222,11 @@ async function run(context: CommandContext, flags: Flags, start: StartOptions): 
   onReload(() => void reload(context, flags, leader));
   const signal = await signalled;
   printTree(terminal, flags, leader);
-  if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
+  const drainMs = flags.drainWithin ?? (flags.postgres === undefined ? DRAIN_MS : 0);
+  if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${drainMs} ms`);
+  // The relay first: its submits are answered by this leader. The next leader must not wait for the gateway.
   await relay?.close();
-  await gateway?.close();
-  await leader.close({ withinMs: flags.drainWithin });
+  await Promise.all([gateway?.close(), leader.close({ withinMs: drainMs })]);
   printResult(context, flags, { kind: 'stopped' }, ['leader stopped']);
 }
 

@@ -31,6 +31,7 @@ export function emptyDraft(
     orderKey: undefined,
     tags: undefined,
     runAt: undefined,
+    holdsKey: undefined,
     call,
     isAnswered: false,
     batch,
@@ -49,5 +50,6 @@ export function emptyItem(): ItemDraft {
     orderKey: undefined,
     tags: undefined,
     runAt: undefined,
+    holdsKey: undefined,
   };
 }

@@ -3,6 +3,7 @@ import type { CancelRecord } from '../../ledger/ledger-record.js';
 import type {
   AdminAnswer,
   AdminRequest,
+  ReleaseKeys,
   JobView,
   LeaderOverview,
   WorkerView,
@@ -105,6 +106,8 @@ export class AdminApi {
         const entry = this.context.ledger.keys.get(windowKey(client, request.exec, request.key));
         return this.serve(session, call, { kind: 'inspect', job: entry?.job ?? 0 });
       }
+      case 'release-keys':
+        return this.releaseKeys(session, call, request);
       case 'list':
         return this.operator.list(session, call, request);
       case 'overview':
@@ -145,6 +148,20 @@ export class AdminApi {
     if (job === undefined || this.isExpired(job) || !session.permits('observe', job))
       return this.answer(session, call, { kind: 'unknown', job: no });
     this.answer(session, call, { kind: 'explained', explanation: this.explainer.explain(job) });
+  }
+
+  /** Keys of its own identity, as those that a submit looks at. */
+  private releaseKeys(session: ClientSession, call: number, { exec, keys }: ReleaseKeys): void {
+    const { ledger, recordTime: at } = this.context;
+    const scoped = keys.map((key) => windowKey(session.client, exec, key));
+    const held = scoped.filter((key) => ledger.keys.isHeld(key));
+    if (held.length === 0) return this.answer(session, call, { kind: 'count', count: 0 });
+    this.context.stage({ type: 'key_release', at, keys: held }, session, call);
+  }
+
+  /** The record of this session is applied. */
+  keysReleased(count: number, session: ClientSession, call: number): void {
+    this.answer(session, call, { kind: 'count', count });
   }
 
   /** The record of a change is applied. */

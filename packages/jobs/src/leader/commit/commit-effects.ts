@@ -100,6 +100,8 @@ export class CommitEffects {
       case 'queue_mode':
         context.queues.controlChanged(record.queue, context.ledger.queueControls.get(record.queue));
         return this.parts.admin.queueChanged(record.queue, from as ClientSession, tag);
+      case 'key_release':
+        return this.parts.admin.keysReleased(record.keys.length, from as ClientSession, tag);
       case 'spill_file':
         return this.parts.streams.spillFileNamed(record.file);
       case 'spill_drop':

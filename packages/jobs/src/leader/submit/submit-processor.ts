@@ -109,6 +109,7 @@ export class SubmitProcessor {
       trace: item.trace,
       orderKey: item.orderKey,
       tags: item.tags,
+      ...(item.holdsKey === true ? { holdsKey: true } : {}),
     };
     if (admission.key !== '') this.uncommitted.addKey(admission.key, session.identity);
     this.context.stage(record, session, item.wantsOutcome ? RECEIPT_THEN_OUTCOME : RECEIPT_ONLY);

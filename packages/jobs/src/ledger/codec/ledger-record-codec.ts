@@ -197,6 +197,10 @@ function encodeFields(record: LedgerRecord, out: ByteWriter): void {
       out.text(record.action);
       out.text(record.target);
       return out.text(record.detail);
+    case 'key_release':
+      out.int(record.keys.length);
+      for (const key of record.keys) out.text(key);
+      return;
     case 'tick':
       return;
     case 'state':
@@ -362,6 +366,8 @@ function decodeFields(
     }
     case 'audit':
       return withBy({ type, at, action: read.text(), target: read.text(), detail: read.text() }, fields);
+    case 'key_release':
+      return { type, at, keys: decodeMany(read, (one) => one.text()) };
     case 'tick':
       return { type, at };
     case 'state':

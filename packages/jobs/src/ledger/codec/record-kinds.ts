@@ -41,6 +41,7 @@ const KINDS: Readonly<Record<LedgerRecord['type'], number>> = {
   spill_file: 64,
   spill_drop: 65,
   audit: 70,
+  key_release: 71,
 };
 
 export const KIND_OF: ReadonlyMap<string, number> = new Map(Object.entries(KINDS));

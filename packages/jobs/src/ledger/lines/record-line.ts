@@ -41,6 +41,7 @@ const SUBMISSION: LineFields<Submission> = {
   trace: optional(trace),
   orderKey: optional(text),
   tags: optional(texts),
+  holdsKey: optional(flag),
 };
 const STREAM_END = { chunks: optional(int), metadata: optional(text) };
 const NUMBERED = { producer: int, seq: int, low: int };
@@ -108,6 +109,7 @@ const FIELDS: { readonly [T in Type]: LineFields<Omit<RecordOf<T>, 'type' | 'at'
   },
   spill_file: { file: int },
   spill_drop: { files: ints },
+  key_release: { keys: texts },
 };
 
 /** The object of a record: its type first. */
