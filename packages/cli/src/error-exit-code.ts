@@ -127,6 +127,7 @@ const EXIT_CODES: Readonly<Record<string, Known>> = {
   ERR_POSTGRES_LOG_SHORT: { exitCode: ExitCode.data },
   ERR_JOURNAL_DEPOSED: { exitCode: ExitCode.retryLater },
   ERR_JOURNAL_FAILED: { exitCode: ExitCode.io },
+  ERR_SPILL_FAILED: { exitCode: ExitCode.io },
   ERR_LOG_DISK_TOO_SMALL: { exitCode: ExitCode.config },
   ERR_LEDGER_CORRUPT: { exitCode: ExitCode.data, advice: 'restore a backup' },
   ERR_LEDGER_VERSION: { exitCode: ExitCode.data },

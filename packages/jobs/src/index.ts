@@ -101,6 +101,7 @@ export {
   RunnerLoadError,
   RunnerWaitError,
   SessionRefusedError,
+  SpillFailedError,
   StreamGapError,
   StreamRefusedError,
   StreamResetError,

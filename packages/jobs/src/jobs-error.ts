@@ -451,6 +451,18 @@ export class JournalFailedError extends JobsError {
   }
 }
 
+/** Jobs with durable streams are under way, and their files cannot be opened: the leader does not start. */
+export class SpillFailedError extends JobsError {
+  override readonly code = 'ERR_SPILL_FAILED';
+
+  constructor(problem: string, options?: ErrorOptions) {
+    super(
+      `files of streams: ${problem}; durable streams are under way, so the leader does not start without them: mend that and start it again`,
+      options,
+    );
+  }
+}
+
 /** The log has another leader. The leader stops at once; its jobs go on with the other one. */
 export class JournalDeposedError extends JobsError {
   override readonly code = 'ERR_JOURNAL_DEPOSED';

@@ -32,7 +32,8 @@ export function hasSubmissionFields({ trace, orderKey, tags, runAt, holdsKey }: 
 
 export function writeSubmissionFields(out: ByteWriter, fields: SubmissionFields): void {
   const { trace, orderKey, tags, runAt, holdsKey } = fields;
-  const isTraceOnly = orderKey === undefined && tags === undefined && runAt === undefined && holdsKey !== true;
+  const isTraceOnly =
+    orderKey === undefined && tags === undefined && runAt === undefined && holdsKey !== true;
   if (isTraceOnly) {
     if (trace !== undefined) writeTraceFields(out, trace);
     return;

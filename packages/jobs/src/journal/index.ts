@@ -8,9 +8,9 @@ export { ledgerContents } from '../ledger/ledger-contents.js';
 export { assertLedgerReadable, LEDGER_FORMAT, type LedgerFormat } from '../ledger/ledger-format.js';
 export type { DurabilityLevel } from '../protocol/client-messages.js';
 export type {
+  LeaderJournal,
   OpenSpill,
   Spill,
-  LeaderJournal,
   SpillRead,
   SpillReceiver,
   SpillWrite,

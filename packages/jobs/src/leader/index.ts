@@ -16,6 +16,7 @@ export {
   LedgerMomentError,
   LedgerVersionError,
   LogDiskTooSmallError,
+  SpillFailedError,
 } from '../jobs-error.js';
 export type { Journal, JournalReader, OpenJournal } from '../journal/journal.js';
 export { walJournal } from '../journal/wal-journal.js';

@@ -1,5 +1,5 @@
 import type { DurableWrite } from '@troupe/wal';
-import { LedgerCorruptError } from '../jobs-error.js';
+import { LedgerCorruptError, SpillFailedError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
 import type { Journal, JournalOwner, OpenJournal } from '../journal/journal.js';
 import { decodeRecords } from '../ledger/codec/ledger-record-codec.js';
@@ -33,7 +33,7 @@ export interface LeaderOptions {
   readonly effects: (journal: Journal, spill: Spill | undefined) => LeaderEffects;
   /** Its journal follows the leader at this address, which is empty where it is not known. */
   readonly onFollowing?: ((address: string | undefined) => void) | undefined;
-  /** The spill cannot be used: the leader goes on without it. */
+  /** The spill cannot be used, and no durable stream is under way: the leader goes on without it. */
   readonly onSpillFailed: (error: Error) => void;
   /** Schedules the next slice of a long restore. */
   readonly later: (run: () => void) => void;
@@ -91,7 +91,16 @@ export function openLeader(
     restore();
   };
   const startWithSpill = (journal: Journal): void =>
-    openFoundFiles(options, ledger, (spill, found) => start(journal, spill, found));
+    openFoundFiles(options, ledger, (error, spill, found) => {
+      if (spill !== undefined || !hasDurableStreams(ledger)) {
+        if (error !== null) options.onSpillFailed(error);
+        return start(journal, spill, found);
+      }
+      const problem = error === null ? 'this leader has none' : error.message;
+      journal.close((failed) =>
+        done(failed ?? new SpillFailedError(problem, error === null ? undefined : { cause: error })),
+      );
+    });
   options.openJournal(
     reader,
     (error, journal) => {
@@ -118,21 +127,24 @@ export function openLeader(
   );
 }
 
-/** A spill that cannot be opened is no reason not to start: its chunks are gaps. */
+/** Without a spill their chunks would wait for ever; those of other streams are gaps, or stay in memory. */
+function hasDurableStreams({ policies }: Ledger): boolean {
+  for (const { stream, queued, running } of policies.values())
+    if (stream?.durable === true && queued + running > 0) return true;
+  return false;
+}
+
 function openFoundFiles(
-  { openSpill, onSpillFailed, owner }: Pick<LeaderOptions, 'openSpill' | 'onSpillFailed' | 'owner'>,
+  { openSpill, owner }: Pick<LeaderOptions, 'openSpill' | 'owner'>,
   ledger: Ledger,
-  done: (spill: Spill | undefined, found: readonly FoundFile[]) => void,
+  done: (error: Error | null, spill: Spill | undefined, found: readonly FoundFile[]) => void,
 ): void {
-  if (openSpill === undefined) return done(undefined, []);
+  if (openSpill === undefined) return done(null, undefined, []);
   const found: FoundFile[] = [];
   openSpill(
     ledger.spillFiles,
     (file, bytes) => found.push({ file, bytes: bytes.length, blocks: [...scanBlocks(bytes)] }),
-    (error, spill) => {
-      if (error !== null) onSpillFailed(error);
-      done(spill, spill === undefined ? [] : found);
-    },
+    (error, spill) => done(error, spill, spill === undefined ? [] : found),
     owner,
   );
 }

@@ -5,7 +5,7 @@ import { walJournal } from '../journal/wal-journal.js';
 import type { Defaulted } from '../option-check.js';
 import { type ActorsView, viewActors } from '../protocol/actors-view.js';
 import { fileSpill } from '../spill/file-spill.js';
-import type { OpenSpill, LeaderJournal } from '../spill/spill.js';
+import type { LeaderJournal, OpenSpill } from '../spill/spill.js';
 import type { JobsObserver } from './jobs-event.js';
 import { LeaderActor } from './leader-actor.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';

@@ -25,6 +25,7 @@ import type {
   FeedDropRecord,
   FeedEndRecord,
   FeedRecord,
+  KeyReleaseRecord,
   LedgerRecord,
   PurgeRecord,
   RedriveEditedRecord,
@@ -37,7 +38,6 @@ import type {
   SpillFileRecord,
   StateRecord,
   Submission,
-  KeyReleaseRecord,
 } from './ledger-record.js';
 import { Producer } from './producer.js';
 import { QueueControls } from './queue-controls.js';

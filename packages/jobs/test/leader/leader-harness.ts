@@ -33,7 +33,7 @@ import type {
   AttemptRef,
   ToWorker,
 } from '#src/protocol/worker-messages.js';
-import type { Spill, SpillLoaded, SpillWritten } from '#src/spill/spill.js';
+import type { OpenSpill, Spill, SpillLoaded, SpillWritten } from '#src/spill/spill.js';
 import { policyOf } from '../ledger/random-records.js';
 
 /** The journal in memory is no actor, so it needs no parent. */
@@ -46,6 +46,8 @@ interface LeaderHarnessOptions {
   readonly labels?: readonly string[] | undefined;
   /** False: it has a journal alone. */
   readonly hasSpill?: boolean | undefined;
+  /** Its spill cannot be opened. */
+  readonly spillError?: Error | undefined;
 }
 
 /** A leader alone, on manual time and with a journal in memory. The test acts as its workers and clients. */
@@ -89,7 +91,10 @@ export class LeaderHarness {
     const effects = (journal: Journal, spill: Spill | undefined): LeaderEffects =>
       this.effects(journal, spill, put);
     const onSpillFailed = (error: Error): void => void this.fatal.push(error);
-    const openSpill = options.hasSpill === false ? undefined : memorySpill(this.spill, put);
+    const { spillError, hasSpill = true } = options;
+    const failingSpill: OpenSpill = (_named, _found, done) => put(() => done(spillError ?? null));
+    const usualSpill = spillError === undefined ? memorySpill(this.spill, put) : failingSpill;
+    const openSpill = hasSpill ? usualSpill : undefined;
     openLeader(
       {
         clock: time,
@@ -197,11 +202,12 @@ export class LeaderHarness {
   }
 
   /** The process ends at once; a new leader reads its log. */
-  restarted(): LeaderHarness {
+  restarted(options: LeaderHarnessOptions = {}): LeaderHarness {
     const { now, wallStepMs } = this;
     return new LeaderHarness(
       {
         ...this.options,
+        ...options,
         log: { entries: [...this.log.entries] },
         spill: { files: new Map(this.spill.files) },
       },

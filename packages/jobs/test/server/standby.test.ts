@@ -40,33 +40,41 @@ function heldJournal(options: { readonly handsOver?: boolean } = {}): HeldJourna
   return { open: Object.assign(open, options), reader, lead: () => lead() };
 }
 
-standbys('a peer that comes while a standby takes over is served when it leads, by the same connection', async () => {
-  await using folder = await tempFolder();
-  const address = { path: join(folder.path, 'leader') };
-  const journal = heldJournal();
-  const starting = startLeader({ journal: journal.open, address, onFatal: fatal });
-  const reader = await journal.reader;
-  reader.following?.('127.0.0.1:1');
-  const sent = await firstLoss(address);
-  assert.ok(sent.kind === 'lost' && sent.reason.kind === 'peer-error');
-  assert.is(sent.reason.error.message, 'not the leader, try 127.0.0.1:1');
-  reader.following?.(undefined);
-  const dialed: DialerEvent[] = [];
-  const connecting = connectClient({ address, onEvent: (event) => dialed.push(event) });
-  // The dial, the handshake and the hello have come to it.
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  journal.lead();
-  await using leader = await starting;
-  await using client = await connecting;
-  await using worker = await startWorker({ address, name: 'w', cpuCap: 1, handlers: [handle(Echo, (x) => x)] });
-  assert.is(await client.run(Echo, 'served'), 'served');
-  assert.equal(worker.execs, ['standby.echo']);
-  assert.equal(
-    dialed.map(({ kind }) => kind),
-    ['dialing'],
-  );
-  assert.ok((await leader.connections()) >= 2);
-});
+standbys(
+  'a peer that comes while a standby takes over is served when it leads, by the same connection',
+  async () => {
+    await using folder = await tempFolder();
+    const address = { path: join(folder.path, 'leader') };
+    const journal = heldJournal();
+    const starting = startLeader({ journal: journal.open, address, onFatal: fatal });
+    const reader = await journal.reader;
+    reader.following?.('127.0.0.1:1');
+    const sent = await firstLoss(address);
+    assert.ok(sent.kind === 'lost' && sent.reason.kind === 'peer-error');
+    assert.is(sent.reason.error.message, 'not the leader, try 127.0.0.1:1');
+    reader.following?.(undefined);
+    const dialed: DialerEvent[] = [];
+    const connecting = connectClient({ address, onEvent: (event) => dialed.push(event) });
+    // The dial, the handshake and the hello have come to it.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    journal.lead();
+    await using leader = await starting;
+    await using client = await connecting;
+    await using worker = await startWorker({
+      address,
+      name: 'w',
+      cpuCap: 1,
+      handlers: [handle(Echo, (x) => x)],
+    });
+    assert.is(await client.run(Echo, 'served'), 'served');
+    assert.equal(worker.execs, ['standby.echo']);
+    assert.equal(
+      dialed.map(({ kind }) => kind),
+      ['dialing'],
+    );
+    assert.ok((await leader.connections()) >= 2);
+  },
+);
 
 standbys('a leader whose journal hands over waits for no running job at its end', async () => {
   await using folder = await tempFolder();

@@ -7,6 +7,7 @@ import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import type { Ledger } from '#src/ledger/ledger.js';
 import { viewActors } from '#src/protocol/actors-view.js';
 import { fileSpill } from '#src/spill/file-spill.js';
+import type { OpenSpill, Spill } from '#src/spill/spill.js';
 import type { LeaderDisk, LeaderStorage } from './leader-disk.js';
 import type { ObservedLeader } from './message-observer.js';
 import { isRaised, type LeaderVersion, type OtherVersions } from './other-versions.js';
@@ -53,6 +54,8 @@ interface LeaderProcess {
   /** Another process was up at some time of its life, so it may be fenced. */
   hasRival: boolean;
   version: LeaderVersion;
+  /** The files of its streams cannot be opened. */
+  hasSpillError: boolean;
 }
 
 export interface LeadersSetup {
@@ -96,6 +99,7 @@ export class SimulatedLeaders {
       openedAt: NOT_YET,
       hasRival: false,
       version: 'own' as const,
+      hasSpillError: false,
     }));
   }
 
@@ -155,6 +159,7 @@ export class SimulatedLeaders {
     process.storage = disk.open(machine, { ignoresLock });
     process.openedAt = NOT_YET;
     process.hasRival = false;
+    process.hasSpillError = false;
     if (this.up.length > 1) for (const one of this.up) one.hasRival = true;
     const { incarnation } = machine;
     const ifUp = (run: () => void): void => {
@@ -173,7 +178,7 @@ export class SimulatedLeaders {
         times,
         limits,
         openJournal: this.checkStart(process, open),
-        openSpill: fileSpill(process.storage.storage),
+        openSpill: this.checkSpill(process, fileSpill(process.storage.storage)),
         viewActors: () => viewActors(machine.system),
         onFatal: (error) => ifUp(() => this.exited(process, error.message, isFenced(error))),
       },
@@ -197,7 +202,7 @@ export class SimulatedLeaders {
             this.simulation.problem('a leader starts on a folder that only a later version can read');
           this.setup.disk.leaderStarted();
           process.openedAt = this.simulation.now;
-          return done(null, journal);
+          return done(null, this.endingStart(process, journal));
         }
         if (codeOf(error) === 'ERR_LEDGER_VERSION' && versions.mayRefuse(version, disk.current)) {
           if (before !== undefined && before !== disk.content())
@@ -215,6 +220,27 @@ export class SimulatedLeaders {
       };
       open(reader, opened, owner);
     };
+  }
+
+  private checkSpill(process: LeaderProcess, open: OpenSpill): OpenSpill {
+    return (named, found, done, owner) => {
+      const opened = (error: Error | null, spill?: Spill): void => {
+        process.hasSpillError = error !== null;
+        done(error, spill);
+      };
+      open(named, found, opened, owner);
+    };
+  }
+
+  /** Without the files of durable streams a leader closes its journal again, and its process ends. */
+  private endingStart(process: LeaderProcess, journal: Journal): Journal {
+    const close: Journal['close'] = (closed) => {
+      if (!process.hasSpillError) return journal.close(closed);
+      this.refusals += 1;
+      this.setup.disk.repair();
+      this.exit(process);
+    };
+    return Object.assign(Object.create(journal) as Journal, { close });
   }
 
   /** A leader exits at once when its disk fails or another process has opened its directory. */

@@ -3,9 +3,9 @@ import type { CancelRecord } from '../../ledger/ledger-record.js';
 import type {
   AdminAnswer,
   AdminRequest,
-  ReleaseKeys,
   JobView,
   LeaderOverview,
+  ReleaseKeys,
   WorkerView,
 } from '../../protocol/admin-messages.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';

@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { SpillFailedError } from '#src/jobs-error.js';
 import { CHUNK_BYTES, StreamHarness } from './stream-harness.js';
 
 const spill = suite('spill of streams');
@@ -153,6 +154,21 @@ spill('durable: a chunk is acknowledged when it is in a file, and survives a res
   const late = stream.read();
   stream.yield(35, 5);
   assert.is(late.summary, '0-40');
+});
+
+spill('no leader starts without the files of durable streams that are under way', () => {
+  const spillError = new Error('EIO: no such disk');
+  const plain = new StreamHarness();
+  plain.yield(0, 5);
+  assert.equal(plain.leader.restarted({ spillError }).fatal, [spillError], 'it goes on without files');
+  const durable = new StreamHarness({ stream: { durable: true } });
+  const refused = (error: unknown): boolean =>
+    error instanceof SpillFailedError && error.code === 'ERR_SPILL_FAILED' && error.cause === spillError;
+  assert.throws(() => durable.leader.restarted({ spillError }), refused);
+  assert.throws(() => durable.leader.restarted({ hasSpill: false }), /this leader has none/);
+  durable.yield(0, 1);
+  durable.done(1);
+  assert.equal(durable.leader.restarted({ spillError }).fatal, [spillError], 'none is under way');
 });
 
 spill('a write that fails is no end of the leader: a response waits, an internal stream has a gap', () => {
