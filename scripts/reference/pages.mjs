@@ -445,6 +445,7 @@ export const pages = [
       },
       { kind: 'options', type: 'GroupOptions', intro: 'Of `client.deadLetterGroups`.' },
       { kind: 'options', type: 'RedriveOptions', intro: 'Of `client.redriveWhere`.' },
+      { kind: 'options', type: 'CancelWhereOptions', intro: 'Of `client.cancelWhere`.' },
       { kind: 'options', type: 'AuditOptions', intro: 'Of `client.audit`.' },
       { kind: 'options', type: 'StopWorkerOptions', intro: 'Of `client.workers.stop`.' },
       { kind: 'options', type: 'ItemsOptions', intro: 'Of `job.items`.' },

@@ -26,7 +26,7 @@ export interface ShownJob {
   readonly waitsForRunner: string | null;
   /** By its handler; null where it has said nothing. */
   readonly progress: JobView['progress'] | null;
-  /** Those that have ended, oldest first, where one of them failed; null where none did, and in lists. */
+  /** Ended attempts, oldest first, where one of them failed; null where none did, and in lists. */
   readonly attempts: readonly ShownAttempt[] | null;
 }
 

@@ -28,7 +28,7 @@ export interface JobFilter {
   readonly fingerprint?: string | undefined;
 }
 
-/** Queued and running jobs behind the number `after` that fit, a batch at once. A dry run counts all of them. */
+/** Queued and running jobs behind the number `after` that fit, a batch. A dry run counts all of them. */
 export interface CancelWhereRequest {
   readonly kind: 'cancel-where';
   readonly filter: JobFilter;

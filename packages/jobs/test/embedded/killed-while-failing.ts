@@ -1,4 +1,5 @@
-import { defineJob, embedded, type HandledJob, handle } from '@troupe/jobs';
+import { defineJob, type HandledJob, handle } from '@troupe/jobs';
+import { embedded } from '../checked-processes.js';
 import { aNumber, aString } from '../plain-schema.js';
 
 /** Fails as often as its input says. */

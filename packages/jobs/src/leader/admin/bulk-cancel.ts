@@ -22,8 +22,8 @@ interface Act {
 }
 
 /**
- * Cancels the queued and running jobs that fit a filter, or counts them: a batch a request, found by a walk in
- * slices.
+ * Cancels the queued and running jobs that fit a filter, or counts them: a batch a request, found by a walk
+ * in slices.
  */
 export class BulkCancel {
   private readonly context: LeaderParts<
@@ -83,8 +83,8 @@ export class BulkCancel {
   }
 
   /**
-   * Until all of them have ended: a job whose record is on its way is looked at again when records are applied,
-   * and one that has ended since stays as it is.
+   * Until all of them have ended: a job whose record is on its way is looked at again when records are
+   * applied, and one that has ended since stays as it is.
    */
   private cancel(act: Act, numbers: readonly number[]): void {
     const { ledger } = this.context;
