@@ -25,7 +25,7 @@ export class ExecQueues {
     for (const queues of this.groups.values()) yield* queues.values();
   }
 
-  /** Those of a `group/exec`, or all. */
+  /** All queues, or the ones of a `group/exec`. */
   named(name: string): readonly ExecQueue[] {
     const [group = '', exec = ''] = name.split('/');
     const queues: ExecQueue[] = [];

@@ -1,6 +1,6 @@
 import type { Job } from '../../ledger/jobs/job.js';
 
-/** Jobs with an order key that a restart has still to put back, in the order in which they enter their keys. */
+/** Jobs with an order key that a restart has still to put back, in the order in which they enter. */
 export class RestoredJobs {
   private jobs: Job[] = [];
 
