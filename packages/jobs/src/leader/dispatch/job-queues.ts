@@ -1,14 +1,16 @@
 // Hot path: no allocation per job once the lanes exist.
 
-import { ALL_QUEUES, queueOf } from '../../job/queue-control.js';
+import { ALL_QUEUES } from '../../job/queue-control.js';
 import type { Job } from '../../ledger/jobs/job.js';
 import { JobHeap } from '../../ledger/jobs/job-heap.js';
 import type { QueueControl } from '../../ledger/queue-controls.js';
 import { TURN_JOBS_MAX } from '../options/leader-limits.js';
-import { ExecQueue, type QueueName } from './exec-queue.js';
+import type { ExecQueue, QueueName } from './exec-queue.js';
+import { ExecQueues } from './exec-queues.js';
 import { OrderGates } from './limits/order-gates.js';
 import { QueueGates } from './limits/queue-gates.js';
 import { PriorityClass } from './priority-class.js';
+import { RestoredJobs } from './restored-jobs.js';
 import { TenantLane, TenantQuota, tenantOf } from './tenant-lane.js';
 
 /** Empty lanes are kept for the next job of the same tenant, up to this many a queue. */
@@ -39,21 +41,16 @@ export class JobQueues {
   readonly gates = new QueueGates();
   readonly orderGates: OrderGates;
   readonly runningMax: number;
-  /** By group, then by exec and all that its jobs need. */
-  private readonly groups = new Map<string, Map<string, ExecQueue>>();
-  private queueCount = 0;
+  private readonly queues = new ExecQueues(this.gates);
   private readonly quotas = new Map<string, TenantQuota>();
   private readonly classes: PriorityClass[] = [];
   private turns = 0;
   private readonly delayedJobs = new JobHeap();
   private readonly jobs: WaitingJobs;
-  /** Jobs with an order key that a restart has still to put back. */
-  private unordered: Job[] = [];
+  private readonly restoredJobs = new RestoredJobs();
   /** Of the turn. */
   private now = 0;
   private tickedAt = 0;
-  private lastName: QueueName | undefined = undefined;
-  private lastQueue: ExecQueue | undefined = undefined;
 
   /** `runningMax`: attempts one tenant may have running at once. */
   constructor(runningMax: number, jobs: WaitingJobs) {
@@ -67,7 +64,7 @@ export class JobQueues {
 
   /** The number of queues, empty ones included. */
   get size(): number {
-    return this.queueCount;
+    return this.queues.size;
   }
 
   /** When the next job is due, by its delay or by a rate. */
@@ -123,7 +120,7 @@ export class JobQueues {
   /** A queued job from before a restart. */
   restore(job: Job, now: number): void {
     if (job.orderKey === '') this.add(job, now);
-    else this.unordered.push(job);
+    else this.restoredJobs.add(job);
   }
 
   /**
@@ -131,24 +128,12 @@ export class JobQueues {
    * they had their key.
    */
   restored(now: number): void {
-    const jobs = this.unordered;
-    this.unordered = [];
     this.orderGates.now = now;
-    jobs.sort((one, other) => this.joinTime(one) - this.joinTime(other) || one.no - other.no);
-    for (const job of jobs) {
+    for (const job of this.restoredJobs.takeInOrder(this.jobs)) {
       const { no, policy, client, orderKey } = job;
       if (job.attempt > 0) this.orderGates.restore(no, policy, tenantOf(client), orderKey, false);
       this.add(job, now);
     }
-  }
-
-  /**
-   * When a job joins the others of its key: one between two attempts or returned first, then a redriven one,
-   * then those that have not begun.
-   */
-  private joinTime({ no, attempt, at, dueAt }: Job): number {
-    if (attempt === 0) return Math.max(at, dueAt);
-    return this.jobs.isRedriven(no) ? 0 : -1;
   }
 
   /** Enqueues delayed jobs that are due, a bounded number, and opens gates. False: there are more. */
@@ -166,8 +151,7 @@ export class JobQueues {
 
   /** Queues with jobs that are due. */
   *occupied(): Generator<ExecQueue, void, void> {
-    for (const queues of this.groups.values())
-      for (const queue of queues.values()) if (queue.size > 0) yield queue;
+    for (const queue of this.queues.values()) if (queue.size > 0) yield queue;
   }
 
   /** Takes the next queue out of the round. The caller returns it. */
@@ -233,7 +217,7 @@ export class JobQueues {
   /** An attempt of this job was running when the leader started. */
   addRunning({ no, policy, client, orderKey }: Pick<Job, 'no' | 'policy' | 'client' | 'orderKey'>): void {
     const tenant = tenantOf(client);
-    const queue = this.queueOf(policy);
+    const queue = this.queues.get(policy);
     this.quotaOf(tenant).running += 1;
     queue.running += 1;
     if (queue.gate !== undefined) queue.gate.running += 1;
@@ -243,7 +227,7 @@ export class JobQueues {
 
   /** One attempt of this job has ended. */
   removeRunning({ policy, client }: Pick<Job, 'policy' | 'client'>): void {
-    this.attemptEnded(this.queueOf(policy));
+    this.attemptEnded(this.queues.get(policy));
     const quota = this.quotaOf(tenantOf(client));
     quota.running -= 1;
     while (quota.parked.length > 0 && quota.running < this.runningMax) {
@@ -259,7 +243,7 @@ export class JobQueues {
     const { gate } = queue;
     queue.running -= 1;
     this.gates.all?.ended();
-    if (this.queueCount > IDLE_QUEUES_MAX && queue.isIdle) this.drop(queue);
+    if (this.queues.size > IDLE_QUEUES_MAX && queue.isIdle) this.drop(queue);
     if (gate === undefined) return;
     gate.ended();
     if (gate.hasParked && gate.isOpen(this.now))
@@ -286,8 +270,7 @@ export class JobQueues {
    * one that waits for a worker must not lift the others of its priority.
    */
   tick(now: number, canServe: (queue: ExecQueue) => boolean): void {
-    for (const queues of this.groups.values())
-      for (const queue of queues.values()) if (this.tickedAt > 0) queue.sample(now - this.tickedAt);
+    if (this.tickedAt > 0) for (const queue of this.queues.values()) queue.sample(now - this.tickedAt);
     this.tickedAt = now;
     // With one class there is nothing to decide.
     if (this.classes.length > 1) this.age(now, canServe);
@@ -307,19 +290,12 @@ export class JobQueues {
 
   /** The queues of a `group/exec`, or all. */
   queuesOf(name: string): readonly ExecQueue[] {
-    const [group = '', exec = ''] = name.split('/');
-    const queues: ExecQueue[] = [];
-    for (const [inGroup, byVariant] of this.groups) {
-      if (name !== ALL_QUEUES && inGroup !== group) continue;
-      for (const queue of byVariant.values())
-        if (name === ALL_QUEUES || queue.exec === exec) queues.push(queue);
-    }
-    return queues;
+    return this.queues.named(name);
   }
 
   /** For those that look. Undefined: it has had no job, or none for long. */
   queue(name: QueueName): ExecQueue | undefined {
-    return this.groups.get(name.group)?.get(name.variant ?? name.exec);
+    return this.queues.find(name);
   }
 
   quota(client: string): TenantQuota | undefined {
@@ -383,7 +359,7 @@ export class JobQueues {
   /** The lane is empty. */
   private retire(lane: TenantLane): void {
     const { queue, quota } = lane;
-    if (this.queueCount > IDLE_QUEUES_MAX && queue.isIdle) return this.drop(queue);
+    if (this.queues.size > IDLE_QUEUES_MAX && queue.isIdle) return this.drop(queue);
     if (queue.lanes.size <= IDLE_LANES_MAX) return;
     queue.lanes.delete(quota.tenant);
     quota.lanes -= 1;
@@ -392,13 +368,8 @@ export class JobQueues {
 
   /** The queue is empty. A dispatch that has taken it finds no job in it, and does not return it. */
   private drop(queue: ExecQueue): void {
-    const { group, lanes } = queue;
-    const queues = this.groups.get(group);
-    queues?.delete(queue.variant);
-    if (queues?.size === 0) this.groups.delete(group);
-    this.queueCount -= 1;
-    this.lastName = undefined;
-    for (const { quota } of lanes.values()) {
+    this.queues.remove(queue);
+    for (const { quota } of queue.lanes.values()) {
       quota.lanes -= 1;
       this.dropIfIdle(quota);
     }
@@ -419,7 +390,7 @@ export class JobQueues {
   }
 
   private laneOf(name: QueueName, tenant: string): TenantLane {
-    const queue = this.queueOf(name);
+    const queue = this.queues.get(name);
     let lane = queue.lanes.get(tenant);
     if (lane === undefined) {
       lane = new TenantLane(this.quotaOf(tenant), queue);
@@ -427,25 +398,6 @@ export class JobQueues {
       queue.lanes.set(tenant, lane);
     }
     return lane;
-  }
-
-  /** Jobs mostly come and end in runs of one policy. */
-  private queueOf(name: QueueName): ExecQueue {
-    if (name === this.lastName) return this.lastQueue as ExecQueue;
-    const queue = this.queue(name) ?? this.makeQueue(name);
-    this.lastName = name;
-    this.lastQueue = queue;
-    return queue;
-  }
-
-  private makeQueue(name: QueueName): ExecQueue {
-    const queue = new ExecQueue(name);
-    this.queueCount += 1;
-    queue.gate = this.gates.of(queueOf(queue));
-    const queues = this.groups.get(name.group);
-    if (queues === undefined) this.groups.set(name.group, new Map([[queue.variant, queue]]));
-    else queues.set(queue.variant, queue);
-    return queue;
   }
 
   private quotaOf(tenant: string): TenantQuota {
