@@ -175,7 +175,7 @@ export class Client implements JobOperations, AsyncDisposable {
   async submitAll<D extends JobDefinition>(
     job: D,
     inputs: readonly JobInput<D>[],
-    options: Omit<SubmitOptions, 'key' | 'streaming'> = NO_OPTIONS,
+    options: Omit<SubmitOptions, 'key' | 'holdKey' | 'streaming'> = NO_OPTIONS,
   ): Promise<JobHandle<D>[]> {
     checkOptions('submitAll', options, SUBMIT_ALL_OPTIONS);
     const call = new PendingBatch(this, job);

@@ -26,7 +26,7 @@ export interface DetachedSubmit {
 export async function detachedSubmit<D extends JobDefinition>(
   job: D,
   input: JobInput<D>,
-  options: Omit<SubmitOptions, 'withinMs' | 'signal'>,
+  options: Omit<SubmitOptions, 'withinMs' | 'signal' | 'holdKey'>,
 ): Promise<DetachedSubmit> {
   let policy: JobPolicy | undefined;
   const define = (definition: { readonly policy: JobPolicy }): void => {

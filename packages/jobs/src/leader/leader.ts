@@ -242,7 +242,7 @@ export class Leader implements LeaderContext {
 
   fromClient(session: ClientSession, message: ClientMessage): void {
     this.time.read();
-    // What has no answer is repeated at the next leader.
+    // A message without an answer is repeated at the next leader.
     if (session.closed || this.stopped || this.stopping) return;
     if (!this.slices.defers(session, message)) this.handleClient(session, message);
     this.wake();

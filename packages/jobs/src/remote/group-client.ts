@@ -66,7 +66,7 @@ export class GroupClient implements AsyncDisposable {
   async submitAll<D extends JobDefinition>(
     job: D,
     inputs: readonly JobInput<D>[],
-    options?: Omit<SubmitOptions, 'key' | 'streaming'>,
+    options?: Omit<SubmitOptions, 'key' | 'holdKey' | 'streaming'>,
   ): Promise<JobHandle<D>[]> {
     return this.clientOf(job.policy.group).submitAll(job, inputs, options);
   }

@@ -84,6 +84,7 @@ function operatorRecord(at: number, dead: number | undefined, which: number, det
   const by = detail < 0.7 ? { by: 'ann' } : {};
   if (dead !== undefined && which < 0.4)
     return { type: 'redrive_edited', at, job: dead, payload: 'n'.repeat(Math.floor(detail * 50)), ...by };
+  if (which < 0.5) return { type: 'key_release', at, keys: [`g.one/key-${Math.floor(detail * 9)}`] };
   if (which < 0.7)
     return { type: 'worker_quiet', at, worker: `w${Math.floor(which * 9)}`, quiet: detail < 0.6, ...by };
   return { type: 'audit', at, action: 'worker-stop', target: 'w', detail: detail < 0.5 ? '' : 'now', ...by };
@@ -164,6 +165,7 @@ function enqueue(ledger: Ledger, at: number, seq: number, detail: number): Ledge
     ...(detail > 0.2 && detail < 0.7 ? {} : { trace: traceOf(job, detail) }),
     ...(detail > 0.35 && detail < 0.8 ? {} : { orderKey: `order ${Math.floor(detail * 30)} é` }),
     ...(detail > 0.15 && detail < 0.75 ? {} : { tags: ['eu', `né${Math.floor(detail * 4)}`] }),
+    ...(detail > 0.8 ? { holdsKey: true } : {}),
   };
   const low = Math.max(0, seq - 1 - Math.floor(detail * 5));
   if (detail < 0.9) {

@@ -10,7 +10,9 @@ const only = process.env['SIM_SEED'];
 const seeds = Number(process.env['SIM_SEEDS'] ?? 500);
 
 /** Seeds that have shown a bug of the leader or of its log. */
-const FAILED_ONCE = [3_753, 4_959, 13_100, 31_875, 407_012, 415_457, 513_414, 515_396, 703_053, 711_208, 900_603];
+const FAILED_ONCE = [
+  3_753, 4_959, 13_100, 31_875, 407_012, 415_457, 513_414, 515_396, 703_053, 711_208, 900_603,
+];
 
 function explain(report: SimReport): string {
   const replay = `SIM_SEED=${report.seed} node packages/jobs/.test/sim/simulated-cluster.test.js`;

@@ -59,7 +59,8 @@ export interface OutboxRelayOptions extends DatabaseOptions {
 /**
  * Turns rows of the outbox into jobs: each is submitted under its key, and deleted with the append of its job
  * or when its receipt is there. A relay that ends before it submits the row again, and the key makes one job
- * of both: without the journal the leader holds it until the row is marked as taken. Rows are taken and deleted, never counted: they commit in another order than their numbers.
+ * of both: without the journal the leader holds it until the row is marked as taken. Rows are taken and
+ * deleted, never counted: they commit in another order than their numbers.
  */
 export class OutboxRelay implements AsyncDisposable {
   private readonly options: OutboxRelayOptions;

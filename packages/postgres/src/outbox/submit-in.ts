@@ -16,7 +16,7 @@ interface PgTransaction {
 export type Transaction = PostgresTransaction | PgTransaction;
 
 /** The options of a submit; its delay begins when the leader takes the row. */
-export interface SubmitInOptions extends Omit<SubmitOptions, 'withinMs' | 'signal'> {
+export interface SubmitInOptions extends Omit<SubmitOptions, 'withinMs' | 'signal' | 'holdKey'> {
   /** The schema of the leader's tables. Default `troupe`. */
   readonly schema?: string | undefined;
 }
