@@ -1,7 +1,8 @@
-import { type Client, connectClient } from '@troupe/jobs';
+import { type Client, connectClient, JobForeignError } from '@troupe/jobs';
 import type { Net } from '@troupe/transport';
 import { CommandDeadline } from './input/command-deadline.js';
 import { dialOptions, type RequestFlags } from './input/connection-options.js';
+import { type GroupFlags, ofEachLeader } from './input/group-leaders.js';
 import { ConnectionNotices } from './output/connection-notices.js';
 import type { CommandContext } from './subcommand.js';
 
@@ -47,6 +48,31 @@ export async function withWaitingClient<T>(
   });
   notices.connected();
   return closing(client, run(client, deadline));
+}
+
+/** At the leader of the job, whose id names it: another leader refuses the id. */
+export async function atLeaderOfJob<F extends RequestFlags & GroupFlags, T>(
+  flags: F,
+  run: (flags: F) => Promise<T>,
+): Promise<T> {
+  let foreign: unknown;
+  for (const one of ofEachLeader(flags)) {
+    try {
+      return await run(one);
+    } catch (error) {
+      if (!(error instanceof JobForeignError)) throw error;
+      foreign = error;
+    }
+  }
+  throw foreign;
+}
+
+/** At one leader after another: each prints its own list. */
+export async function atEachLeader<F extends RequestFlags & GroupFlags>(
+  flags: F,
+  run: (flags: F) => Promise<void>,
+): Promise<void> {
+  for (const one of ofEachLeader(flags)) await run(one);
 }
 
 const NAME = 'cli';

@@ -82,7 +82,14 @@ postgres('a row is one job if the leader is killed before its delete, whatever t
   const words = ['leader', '--port', '0', '--dir', state, '--outbox', server.url, '--config', config];
   const sql = postgresClient(server.url, { max: 2, onnotice: () => undefined });
   const queued = async (leader: Running): Promise<number> => {
-    const { out } = await inProcess(['ls', '--state', 'queued', '--json', '--leader', String((await leader.first)['address'])]);
+    const { out } = await inProcess([
+      'ls',
+      '--state',
+      'queued',
+      '--json',
+      '--leader',
+      String((await leader.first)['address']),
+    ]);
     return out.split('\n').filter((line) => line.includes('math.add')).length;
   };
   await using killed = new Running(words);
@@ -113,11 +120,51 @@ postgres('a row is one job if the leader is killed before its delete, whatever t
   await locked;
   assert.is((await sql`select from troupe.outbox where not taken`).length, 1);
   await using next = new Running(words);
-  await until(async () => (await next.first) !== undefined && (await sql`select from troupe.outbox`).length === 0);
+  await until(
+    async () => (await next.first) !== undefined && (await sql`select from troupe.outbox`).length === 0,
+  );
   assert.is(await queued(next), 1);
   assert.is(await next.end('SIGTERM'), 0);
   await sql.end();
 });
+
+postgres(
+  'groups have leaders of their own: submits and a worker go to each, lists and ids find them',
+  async () => {
+    await using f = await folder();
+    const leaderOf = (name: string): Running =>
+      new Running(['leader', '--port', '0', '--dir', join(f.dir, name)]);
+    await using math = leaderOf('math');
+    await using others = leaderOf('others');
+    const [first, second] = [(await math.first)['address'], (await others.first)['address']];
+    const map = ['--group-leader', `math=${first}`, '--group-leader', `*=${second}`];
+    const submit = async (exec: string): Promise<string> =>
+      (await inProcess(['submit', exec, '[1,2]', ...map])).out.trim();
+    const [added, mailed] = [await submit('math.add'), await submit('mail.send')];
+    assert.is.not(added.split('-')[0], mailed.split('-')[0], 'the ids have the tags of two leaders');
+    const listed = await inProcess(['ls', '--json', ...map]);
+    assert.match(listed.out, added);
+    assert.match(listed.out, mailed);
+    assert.match((await inProcess(['show', mailed, ...map])).out, /exec +mail\.send/);
+    assert.is((await inProcess(['cancel', mailed, ...map])).out, `${mailed} cancelled\n`);
+    await using worker = new Running([
+      'worker',
+      join(f.dir, 'handlers.mjs'),
+      '--slots',
+      '2',
+      '--name',
+      'w9',
+      ...map,
+    ]);
+    await worker.first;
+    assert.is((await inProcess(['await', added, ...map])).out, '3\n');
+    const workers = await inProcess(['workers', 'ls', '--json', ...map]);
+    assert.match(workers.out, /w9/);
+    const unknown = await inProcess(['submit', 'mail.send', '1', '--group-leader', `math=${first}`]);
+    assert.is(unknown.code, 64);
+    assert.match(unknown.err, /group mail has no leader/);
+  },
+);
 
 postgres('a database that is not there is one line and exit 69', async () => {
   const url = 'postgres://troupe@127.0.0.1:1/postgres';

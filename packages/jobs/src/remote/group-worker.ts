@@ -49,6 +49,11 @@ export class GroupWorker implements AsyncDisposable {
     return this.workers.flatMap(({ execs }) => execs);
   }
 
+  /** Attempts at once, of all leaders. */
+  get slots(): number {
+    return this.workers.reduce((sum, { slots }) => sum + slots, 0);
+  }
+
   /** Attempts that run now, of all leaders. */
   async running(): Promise<number> {
     const counts = await Promise.all(this.workers.map((worker) => worker.running()));

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
-import { withClient } from '../../command-client.js';
+import { atEachLeader, atLeaderOfJob, withClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import type { RequestFlags } from '../../input/connection-options.js';
+import { type GroupFlags, withGroupRequestOptions } from '../../input/group-leaders.js';
 import {
   type FilterFlags,
   filterOf,
@@ -13,7 +14,7 @@ import {
 import { untypedJob } from '../../input/untyped-job.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
-interface CancelFlags extends RequestFlags, FilterFlags {
+interface CancelFlags extends RequestFlags, GroupFlags, FilterFlags {
   readonly reason: string;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
@@ -22,7 +23,7 @@ interface CancelFlags extends RequestFlags, FilterFlags {
 export function addCancel(program: Command, context: CommandContext): void {
   withFilterOptions(
     withStateOption(
-      withRequestOptions(
+      withGroupRequestOptions(
         subcommand(
           program,
           'cancel [id]',
@@ -46,19 +47,23 @@ export function addCancel(program: Command, context: CommandContext): void {
 }
 
 async function cancelOne(context: CommandContext, flags: CancelFlags, id: string): Promise<void> {
-  await withClient(context, flags, async (client) => {
-    const state = await client.open(untypedJob('some.job'), id).cancel(flags.reason);
-    printResult(context, flags, { id, state }, [`${id} ${state}`]);
-  });
+  await atLeaderOfJob(flags, (one) =>
+    withClient(context, one, async (client) => {
+      const state = await client.open(untypedJob('some.job'), id).cancel(flags.reason);
+      printResult(context, flags, { id, state }, [`${id} ${state}`]);
+    }),
+  );
 }
 
 async function cancelWhere(context: CommandContext, flags: CancelFlags): Promise<void> {
   const { reason, yes = false } = flags;
-  await withClient(context, flags, async (client) => {
-    const { matched, cancelled } = await client.cancelWhere(filterOf(flags), { reason, dryRun: !yes });
-    const text = yes ? `${cancelled} of ${matched} cancelled` : `${matched} would be cancelled; say --yes`;
-    printResult(context, flags, { matched, cancelled, dryRun: !yes }, [text]);
-  });
+  await atEachLeader(flags, (one) =>
+    withClient(context, one, async (client) => {
+      const { matched, cancelled } = await client.cancelWhere(filterOf(flags), { reason, dryRun: !yes });
+      const text = yes ? `${cancelled} of ${matched} cancelled` : `${matched} would be cancelled; say --yes`;
+      printResult(context, flags, { matched, cancelled, dryRun: !yes }, [text]);
+    }),
+  );
 }
 
 function usage(problem: string): CliError {

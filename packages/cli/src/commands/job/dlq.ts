@@ -1,9 +1,10 @@
 import type { Client } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
-import { withClient } from '../../command-client.js';
+import { atEachLeader, withClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import { type GroupFlags, withGroupRequestOptions } from '../../input/group-leaders.js';
 import { type FilterFlags, filterOf, isFiltered, withFilterOptions } from '../../input/job-filter.js';
 import { wholeNumber } from '../../input/option-parsers.js';
 import { readPayload } from '../../input/payload-input.js';
@@ -30,10 +31,10 @@ const PAGE = 1_000;
 
 export function addDlq(program: Command, context: CommandContext): void {
   const dlq = program.command('dlq').description('dead letters: jobs that ran out of attempts');
-  withRequestOptions(subcommand(dlq, 'ls', 'list dead letters, oldest first', 'troupe dlq ls --max 20'))
+  withGroupRequestOptions(subcommand(dlq, 'ls', 'list dead letters, oldest first', 'troupe dlq ls --max 20'))
     .option('--max <n>', 'at most so many', wholeNumber(1, 1_000_000), 100)
-    .action((flags: Flags & { max: number }) =>
-      withClient(context, flags, (client) => list(context, flags, client)),
+    .action((flags: Flags & GroupFlags & { max: number }) =>
+      atEachLeader(flags, (at) => withClient(context, at, (client) => list(context, at, client))),
     );
   withRequestOptions(
     subcommand(dlq, 'show <id>', 'show one dead letter and its last error', 'troupe dlq show 2qt6g-1'),

@@ -1,7 +1,8 @@
 import type { Client, JobView } from '@troupe/jobs';
 import type { Command } from 'commander';
-import { withClient, withWaitingClient } from '../../command-client.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import { atEachLeader, atLeaderOfJob, withClient, withWaitingClient } from '../../command-client.js';
+import type { RequestFlags } from '../../input/connection-options.js';
+import { type GroupFlags, withGroupRequestOptions } from '../../input/group-leaders.js';
 import { type FilterFlags, filterOf, withFilterOptions, withStateOption } from '../../input/job-filter.js';
 import { duration, TIMER_MS_MAX, wholeNumber } from '../../input/option-parsers.js';
 import { untypedJob } from '../../input/untyped-job.js';
@@ -11,14 +12,14 @@ import { type CommandContext, printResult, subcommand } from '../../subcommand.j
 import { addCancel } from './cancel.js';
 import { printStream } from './stream.js';
 
-type Flags = RequestFlags;
+type Flags = RequestFlags & GroupFlags;
 
 /** A stand-in definition: an existing job is found by its id alone. */
 const ANY_JOB = untypedJob('some.job');
 const ANY_STREAM = untypedJob('some.job', { isStream: true });
 
 export function addJobCommands(program: Command, context: CommandContext): void {
-  withRequestOptions(
+  withGroupRequestOptions(
     subcommand(
       program,
       'await <id>',
@@ -33,24 +34,28 @@ export function addJobCommands(program: Command, context: CommandContext): void 
     )
     .option('--stream', 'print the chunks as they come instead of the output')
     .action((id: string, flags: Flags & { resultWithin?: number; stream?: boolean }) =>
-      withWaitingClient(context, flags, async (client, deadline) => {
-        const limit = deadline.left(flags.resultWithin);
-        if (flags.stream === true) return printStream(context, flags, client.open(ANY_STREAM, id), limit);
-        const output = await client.open(ANY_JOB, id).result(limit);
-        printResult(context, flags, { id, output }, [JSON.stringify(output)]);
-      }),
+      atLeaderOfJob(flags, (one) =>
+        withWaitingClient(context, one, async (client, deadline) => {
+          const limit = deadline.left(flags.resultWithin);
+          if (flags.stream === true) return printStream(context, flags, client.open(ANY_STREAM, id), limit);
+          const output = await client.open(ANY_JOB, id).result(limit);
+          printResult(context, flags, { id, output }, [JSON.stringify(output)]);
+        }),
+      ),
     );
   addCancel(program, context);
-  withRequestOptions(subcommand(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
+  withGroupRequestOptions(subcommand(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
     (id: string, flags: Flags) =>
-      withClient(context, flags, async (client) => {
-        const job = shownJob(id, await client.open(ANY_JOB, id).inspect());
-        printResult(context, flags, job, jobLines(job));
-      }),
+      atLeaderOfJob(flags, (one) =>
+        withClient(context, one, async (client) => {
+          const job = shownJob(id, await client.open(ANY_JOB, id).inspect());
+          printResult(context, flags, job, jobLines(job));
+        }),
+      ),
   );
   withFilterOptions(
     withStateOption(
-      withRequestOptions(
+      withGroupRequestOptions(
         subcommand(
           program,
           'ls',
@@ -62,7 +67,9 @@ export function addJobCommands(program: Command, context: CommandContext): void 
   )
     .option('--max <n>', 'at most so many', wholeNumber(1, 1_000_000), 100)
     .option('--after <id>', 'only jobs behind this one, for the next page')
-    .action((flags: ListFlags) => withClient(context, flags, (client) => list(context, flags, client)));
+    .action((flags: ListFlags) =>
+      atEachLeader(flags, (one) => withClient(context, one, (client) => list(context, one, client))),
+    );
 }
 
 interface ListFlags extends Flags, FilterFlags {

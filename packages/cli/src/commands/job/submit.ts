@@ -6,7 +6,8 @@ import { CliError } from '../../cli-error.js';
 import { withWaitingClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
 import type { CommandDeadline } from '../../input/command-deadline.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import type { RequestFlags } from '../../input/connection-options.js';
+import { type GroupFlags, ofGroup, withGroupRequestOptions } from '../../input/group-leaders.js';
 import { duration, TIMER_MS_MAX, YEAR_MS } from '../../input/option-parsers.js';
 import {
   jsonOfText,
@@ -25,7 +26,7 @@ import { ProgressBar } from '../../output/progress-bar.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 import { printStream } from './stream.js';
 
-interface Flags extends RequestFlags, JobFlags, PayloadFlags {
+interface Flags extends RequestFlags, GroupFlags, JobFlags, PayloadFlags {
   readonly idempotencyKey?: string;
   readonly delay?: number;
   readonly orderKey?: string;
@@ -37,7 +38,7 @@ interface Flags extends RequestFlags, JobFlags, PayloadFlags {
 }
 
 function withSubmitOptions(command: Command): Command {
-  return withJobOptions(withRequestOptions(command))
+  return withJobOptions(withGroupRequestOptions(command))
     .option('-f, --file <path>', 'payload from a file; - is standard input')
     .option('-t, --text', 'the payload is text, not JSON')
     .option('--idempotency-key <key>', 'the same key is the same job, for a day')
@@ -181,7 +182,7 @@ async function withSubmitted(
   const upload = await uploadBar(context, exec, file);
   await withWaitingClient(
     context,
-    flags,
+    ofGroup(flags, jobOf(exec, flags).policy.group),
     async (client, deadline) =>
       use(await submit(client, deadline.left()).finally(() => upload.end()), deadline, client),
     upload,
@@ -249,7 +250,7 @@ async function submitLines(
     );
   const job = jobOf(exec, flags);
   const options = optionsOf(flags);
-  await withWaitingClient(context, flags, async (client, deadline) => {
+  await withWaitingClient(context, ofGroup(flags, job.policy.group), async (client, deadline) => {
     const bar = new ProgressBar(context.terminal, exec, 0);
     let read = 0;
     const receipts = new OrderedReceipts((handle) => {

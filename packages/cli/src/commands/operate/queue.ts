@@ -1,7 +1,8 @@
 import type { Client, ExecStatsView, QueueLimits, QueueView } from '@troupe/jobs';
 import { type Command, InvalidArgumentError } from 'commander';
-import { withClient } from '../../command-client.js';
+import { atEachLeader, withClient } from '../../command-client.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import { type GroupFlags, withGroupRequestOptions } from '../../input/group-leaders.js';
 import { duration, wholeNumber, YEAR_MS } from '../../input/option-parsers.js';
 import { timeText } from '../../output/explanation-text.js';
 import { printTable } from '../../output/text-table.js';
@@ -32,10 +33,12 @@ export function addQueue(program: Command, context: CommandContext): void {
   ).action((flags: RequestFlags) =>
     withClient(context, flags, (client) => printStats(context, flags, client)),
   );
-  withRequestOptions(
+  withGroupRequestOptions(
     subcommand(queue, 'ls', 'list queues with their modes and limits', 'troupe queue ls'),
-  ).action((flags: RequestFlags) =>
-    withClient(context, flags, async (client) => printQueues(context, flags, await client.queues())),
+  ).action((flags: RequestFlags & GroupFlags) =>
+    atEachLeader(flags, (at) =>
+      withClient(context, at, async (client) => printQueues(context, flags, await client.queues())),
+    ),
   );
   const modes: readonly ['pause' | 'resume' | 'drain', string, string][] = [
     ['pause', 'let no job of a queue begin', `Submits are accepted and running attempts go on. ${NAMES}`],

@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
-import { withClient } from '../../command-client.js';
+import { atEachLeader, withClient } from '../../command-client.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import { type GroupFlags, withGroupRequestOptions } from '../../input/group-leaders.js';
 import { duration } from '../../input/option-parsers.js';
 import { workerTable } from '../../output/worker-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 export function addWorkers(program: Command, context: CommandContext): void {
   const workers = program.command('workers').description('the workers of a leader');
-  withRequestOptions(
+  withGroupRequestOptions(
     subcommand(
       workers,
       'ls',
@@ -15,12 +16,14 @@ export function addWorkers(program: Command, context: CommandContext): void {
       'troupe workers ls',
       'Alive, quiet, blocked or gone; slots, overrun handlers, credit, processor, warm runners.',
     ),
-  ).action((flags: RequestFlags) =>
-    withClient(context, flags, async (client) => {
-      const { workers: all } = await client.overview();
-      if (flags.json === true) for (const one of all) printResult(context, flags, one, []);
-      else for (const line of workerTable(all)) context.terminal.out(line);
-    }),
+  ).action((flags: RequestFlags & GroupFlags) =>
+    atEachLeader(flags, (at) =>
+      withClient(context, at, async (client) => {
+        const { workers: all } = await client.overview();
+        if (flags.json === true) for (const one of all) printResult(context, flags, one, []);
+        else for (const line of workerTable(all)) context.terminal.out(line);
+      }),
+    ),
   );
   const verbs: readonly ['quiet' | 'resume', string, string][] = [
     [

@@ -2,13 +2,22 @@ import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type HandledJob, type RemoteWorker, SessionRefusedError, startWorker } from '@troupe/jobs';
+import {
+  GroupWorker,
+  type HandledJob,
+  type RemoteWorker,
+  SessionRefusedError,
+  type StartWorkerOptions,
+  startGroupWorker,
+  startWorker,
+} from '@troupe/jobs';
 import { commandRunner, httpRunner } from '@troupe/jobs/runners';
 import type { Command } from 'commander';
 import { ActorsSocket } from '../../actors/actors-socket.js';
 import { CliError } from '../../cli-error.js';
 import { ExitCode } from '../../exit-code.js';
 import { dialOptions, type LeaderFlags, withLeaderOptions } from '../../input/connection-options.js';
+import { type GroupFlags, leaderMapOf, withGroupOptions } from '../../input/group-leaders.js';
 import { socketPath } from '../../input/leader-address.js';
 import { moduleErrorPlace } from '../../input/module-error-place.js';
 import { duration, share, wholeNumber } from '../../input/option-parsers.js';
@@ -20,7 +29,9 @@ import { logLines } from '../../output/log-lines.js';
 import { untilSignal } from '../../process-signals.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../../subcommand.js';
 
-interface Flags extends JsonFlag, LeaderFlags {
+type WorkerOptions = Omit<StartWorkerOptions, 'handlers' | 'threads'>;
+
+interface Flags extends JsonFlag, LeaderFlags, GroupFlags {
   readonly name?: string;
   readonly slots?: number;
   readonly threads?: number;
@@ -37,7 +48,7 @@ interface Flags extends JsonFlag, LeaderFlags {
 }
 
 export function addWorker(program: Command, context: CommandContext): void {
-  withLeaderOptions(
+  withWorkerLeaders(
     subcommand(
       program,
       'worker [module]',
@@ -109,7 +120,7 @@ async function run(context: CommandContext, module: string | undefined, flags: F
   const refused = new Promise<Error>((resolve) => {
     onRefused = resolve;
   });
-  const worker = await startWorker({
+  const options: WorkerOptions = {
     ...dial,
     host,
     name,
@@ -125,13 +136,12 @@ async function run(context: CommandContext, module: string | undefined, flags: F
     onStale: ({ jobId, attempt }) =>
       terminal.err(`worker: ${jobId}, attempt ${attempt}: ended too late, its result was not taken`),
     onRefused,
-    handlers,
-    threads: flags.threads,
     slots: flags.slots,
     cpuCap: flags.cpuCap,
     ...(flags.pattern === undefined ? {} : { patterns: flags.pattern }),
     ...(flags.label === undefined ? {} : { labels: flags.label }),
-  });
+  };
+  const worker = await start(flags, options, handlers);
   isWorking = true;
   const socket = await openSocket(flags, worker);
   notices.connected();
@@ -156,9 +166,29 @@ async function run(context: CommandContext, module: string | undefined, flags: F
   printResult(context, flags, { kind: 'stopped' }, ['worker stopped']);
 }
 
+function withWorkerLeaders(command: Command): Command {
+  return withGroupOptions(withLeaderOptions(command));
+}
+
+/** With a map it has credit at the leader of each group that its handlers have. */
+async function start(
+  flags: Flags,
+  { address, ...options }: WorkerOptions,
+  handlers: readonly HandledJob[] | URL,
+): Promise<RemoteWorker | GroupWorker> {
+  const leaders = leaderMapOf(flags);
+  if (leaders === undefined) return startWorker({ ...options, address, handlers, threads: flags.threads });
+  if (handlers instanceof URL) throw usage('--threads: not with --group-leader');
+  if (flags.actorsSocket !== undefined) throw usage('--actors-socket: not with --group-leader');
+  return startGroupWorker({ ...options, leaders, handlers });
+}
+
 /** A path that cannot be used ends the worker before it takes its first signal. */
-async function openSocket({ actorsSocket }: Flags, worker: RemoteWorker): Promise<ActorsSocket | undefined> {
-  if (actorsSocket === undefined) return undefined;
+async function openSocket(
+  { actorsSocket }: Flags,
+  worker: RemoteWorker | GroupWorker,
+): Promise<ActorsSocket | undefined> {
+  if (actorsSocket === undefined || worker instanceof GroupWorker) return undefined;
   try {
     return await ActorsSocket.open(actorsSocket, () => worker.actors());
   } catch (error) {
