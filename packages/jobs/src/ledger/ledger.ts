@@ -98,7 +98,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
   readonly quietWorkers = new Set<string>();
   /** Of queued, running and dead jobs that were submitted with one. Apart from the jobs: most have none. */
   readonly traces = new Map<number, TraceContext>();
-  /** The time of a job's redrive, until an attempt after it has ended. Apart from the jobs: most have none. */
+  /** The time of a job's redrive, until an attempt after it ended. Apart from the jobs: most have none. */
   readonly redrivenAt = new Map<number, number>();
   /** Limits and modes of queues, as operators have set them. */
   readonly queueControls = new QueueControls();
