@@ -656,6 +656,7 @@ keepClassNames({
   RunnerRefusedError,
   RunnerWaitError,
   SessionRefusedError,
+  SpillFailedError,
   StreamGapError,
   StreamRefusedError,
   StreamResetError,
