@@ -15,7 +15,7 @@
  */
 
 const checkDefinition = 'packages/core/src/define/check-definition.ts';
-const jobPolicy = 'packages/jobs/src/job/job-policy.ts';
+const jobPolicy = 'packages/jobs/src/job/definition/job-policy.ts';
 const leaderRules = 'packages/jobs/src/leader/options/leader-option-rules.ts';
 const dialOptions = 'packages/jobs/src/remote/dial-options.ts';
 const workerOptions = 'packages/jobs/src/worker/worker-options.ts';
@@ -426,7 +426,10 @@ export const pages = [
         kind: 'options',
         type: 'SubmitOptions',
         intro: 'Of `submit`, `submitFile`, `submitStream`, `run` and, without `key`, `submitAll`.',
-        rules: ['packages/jobs/src/client/wait-limit.ts', 'packages/jobs/src/job/job-policy.ts'],
+        rules: [
+          'packages/jobs/src/client/calls/wait-limit.ts',
+          'packages/jobs/src/job/definition/job-policy.ts',
+        ],
       },
       { kind: 'options', type: 'WaitOptions', intro: 'Of every call that waits.' },
       { kind: 'options', type: 'ListOptions', intro: 'Of `client.list` and `client.deadLetters`.' },
@@ -434,14 +437,14 @@ export const pages = [
         kind: 'options',
         type: 'ScheduleOptions',
         intro: 'Of `client.schedules.add`.',
-        rules: ['packages/jobs/src/client/schedules.ts'],
+        rules: ['packages/jobs/src/client/handles/schedules.ts'],
       },
       { kind: 'options', type: 'ScheduleListOptions', intro: 'Of `client.schedules.list`.' },
       {
         kind: 'options',
         type: 'SearchOptions',
         intro: 'Of `client.search`.',
-        rules: ['packages/jobs/src/client/operator-calls.ts'],
+        rules: ['packages/jobs/src/client/calls/operator-calls.ts'],
       },
       { kind: 'options', type: 'GroupOptions', intro: 'Of `client.deadLetterGroups`.' },
       { kind: 'options', type: 'RedriveOptions', intro: 'Of `client.redriveWhere`.' },

@@ -1,8 +1,8 @@
 import { type Client, connectClient, JobForeignError } from '@troupe/jobs';
 import type { Net } from '@troupe/transport';
-import { CommandDeadline } from './input/command-deadline.js';
-import { dialOptions, type RequestFlags } from './input/connection-options.js';
-import { type GroupFlags, ofEachLeader } from './input/group-leaders.js';
+import { CommandDeadline } from './input/connection/command-deadline.js';
+import { dialOptions, type RequestFlags } from './input/connection/connection-options.js';
+import { type GroupFlags, ofEachLeader } from './input/connection/group-leaders.js';
 import { ConnectionNotices } from './output/connection-notices.js';
 import type { CommandContext } from './subcommand.js';
 

@@ -1,5 +1,5 @@
 import { Command, type Option } from 'commander';
-import { withRequestOptions } from './input/connection-options.js';
+import { withRequestOptions } from './input/connection/connection-options.js';
 import { exampleOf } from './subcommand.js';
 
 /** An option of a command, for docs/cli.md and completion. */

@@ -1,7 +1,7 @@
 import { StreamRefusedError } from '@troupe/jobs';
 import { CliError } from './cli-error.js';
 import { ExitCode } from './exit-code.js';
-import { escapeControlCharacters } from './output/escape-control-characters.js';
+import { escapeControlCharacters } from './output/text/escape-control-characters.js';
 
 export interface ExitFailure {
   readonly code: string;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { escapeControlCharacters } from './output/escape-control-characters.js';
 import type { Terminal } from './output/terminal.js';
+import { escapeControlCharacters } from './output/text/escape-control-characters.js';
 
 /** Everything that a subcommand is given. */
 export interface CommandContext {

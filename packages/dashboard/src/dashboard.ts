@@ -13,7 +13,7 @@ import { HttpProblem } from './problem/http-problem.js';
 import { problemOfError } from './problem/problem-of-error.js';
 import { Redaction } from './redaction/redaction.js';
 import { ROUTES } from './routes/all-routes.js';
-import { JobDefinitions } from './routes/job-definitions.js';
+import { JobDefinitions } from './routes/job/job-definitions.js';
 import { RequestParameters } from './routes/request-parameters.js';
 import { json, type Route } from './routes/route.js';
 import { SessionRoutes } from './routes/session-routes.js';

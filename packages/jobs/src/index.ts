@@ -1,11 +1,3 @@
-export type { ListOptions } from './client/client.js';
-export { Client } from './client/client.js';
-export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client/client-tracing.js';
-export { type DetachedSubmit, detachedSubmit } from './client/detached-submit.js';
-export type { FeedReceipt } from './client/feed/client-feed.js';
-export type { FeedOptions, InputOptions, SubmitReceipt } from './client/job-handle.js';
-export { JobHandle } from './client/job-handle.js';
-export type { JobInputView } from './client/job-input-view.js';
 export type {
   AuditOptions,
   CancelReport,
@@ -14,14 +6,22 @@ export type {
   RedriveOptions,
   RedriveReport,
   SearchOptions,
-} from './client/operator-calls.js';
+} from './client/calls/operator-calls.js';
+export type { WaitOptions } from './client/calls/wait-limit.js';
+export type { ListOptions } from './client/client.js';
+export { Client } from './client/client.js';
+export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client/client-tracing.js';
+export type { FeedReceipt } from './client/feed/client-feed.js';
+export type { FeedOptions, InputOptions, SubmitReceipt } from './client/handles/job-handle.js';
+export { JobHandle } from './client/handles/job-handle.js';
+export type { JobInputView } from './client/handles/job-input-view.js';
 
-export { QueueHandle } from './client/queue-handle.js';
-export type { ScheduleListOptions, ScheduleOptions, Schedules } from './client/schedules.js';
+export { QueueHandle } from './client/handles/queue-handle.js';
+export type { ScheduleListOptions, ScheduleOptions, Schedules } from './client/handles/schedules.js';
+export type { StopWorkerOptions, Workers } from './client/handles/workers.js';
 export type { ChunksOptions, ItemsOptions, JobItem, JobStreamEnd } from './client/stream/job-items.js';
-export type { SubmitOptions } from './client/submit-preparer.js';
-export type { WaitOptions } from './client/wait-limit.js';
-export type { StopWorkerOptions, Workers } from './client/workers.js';
+export { type DetachedSubmit, detachedSubmit } from './client/submit/detached-submit.js';
+export type { SubmitOptions } from './client/submit/submit-preparer.js';
 export type {
   EmbeddedClientOptions,
   EmbeddedOptions,
@@ -45,15 +45,15 @@ export type {
   JobInput,
   JobOptions,
   JobOutput,
-} from './job/define-job.js';
-export { defineJob } from './job/define-job.js';
+} from './job/definition/define-job.js';
+export { defineJob } from './job/definition/define-job.js';
+export type { JobPolicy, StreamingMode } from './job/definition/job-policy.js';
+export type { RetryBackoff, RetryPolicy } from './job/definition/retry-policy.js';
+export { DEFAULT_RETRY, retryDelayMs } from './job/definition/retry-policy.js';
+export type { StreamPolicy } from './job/definition/stream-policy.js';
 export { jobId } from './job/job-id.js';
-export type { JobPolicy, StreamingMode } from './job/job-policy.js';
-export { type Payload, payloadText } from './job/payload.js';
+export { type Payload, payloadText } from './job/payload/payload.js';
 export type { QueueLimits, QueueMode, RateLimit } from './job/queue-control.js';
-export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
-export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
-export type { StreamPolicy } from './job/stream-policy.js';
 export type { TraceContext } from './job/trace-context.js';
 export type { Trailer } from './job/trailer.js';
 export type {
@@ -118,7 +118,7 @@ export { LEDGER_FORMAT, type LedgerFormat } from './ledger/ledger-format.js';
 export type { LedgerRecord } from './ledger/ledger-record.js';
 export type { LedgerLine } from './ledger/lines/line-field.js';
 export type { ScheduleOverlap, ScheduleRule } from './ledger/schedules/schedule-rule.js';
-export type { ActorsView, LeaderActors } from './protocol/actors-view.js';
+export type { ActorsView, LeaderActors } from './protocol/client/actors-view.js';
 export type {
   FeedView,
   JobProgress,
@@ -131,11 +131,10 @@ export type {
   TableUse,
   WorkerLiveness,
   WorkerView,
-} from './protocol/admin-messages.js';
-export type { DurabilityLevel, JobOutcome } from './protocol/client-messages.js';
-export type { DeadLetterGroup } from './protocol/dead-letter-messages.js';
-export type { JobExplanation, WaitReason } from './protocol/explain-messages.js';
-export type { FeedEnd } from './protocol/feed-messages.js';
+} from './protocol/client/admin-messages.js';
+export type { DurabilityLevel, JobOutcome } from './protocol/client/client-messages.js';
+export type { DeadLetterGroup } from './protocol/client/dead-letter-messages.js';
+export type { JobExplanation, WaitReason } from './protocol/client/explain-messages.js';
 export type {
   AuditView,
   ClientView,
@@ -144,11 +143,12 @@ export type {
   FoundJobs,
   LeaderStatsView,
   Quantiles,
-} from './protocol/operator-messages.js';
-export type { ScheduleView } from './protocol/schedule-messages.js';
-export type { JobFilter } from './protocol/search-messages.js';
+} from './protocol/client/operator-messages.js';
+export type { ScheduleView } from './protocol/client/schedule-messages.js';
+export type { JobFilter } from './protocol/client/search-messages.js';
+export type { FeedEnd } from './protocol/feed-messages.js';
 export type { StreamPosition } from './protocol/stream-messages.js';
-export type { RunnerUse } from './protocol/worker-messages.js';
+export type { RunnerUse } from './protocol/worker/worker-messages.js';
 export type { ConnectClientOptions } from './remote/connect-client.js';
 export { connectClient } from './remote/connect-client.js';
 export type { DialOptions } from './remote/dial-options.js';
@@ -171,9 +171,10 @@ export type {
   SpillWrite,
   SpillWritten,
 } from './spill/spill.js';
+export type { LoadMeter } from './worker/credit/load-meter.js';
 export type { JobFeed } from './worker/feed/job-feed.js';
-export type { BatchOptions } from './worker/handle-many.js';
-export { handleMany } from './worker/handle-many.js';
+export type { BatchOptions } from './worker/handlers/handle-many.js';
+export { handleMany } from './worker/handlers/handle-many.js';
 export type {
   AttemptContext,
   HandledJob,
@@ -182,10 +183,9 @@ export type {
   HandlerOptions,
   HandlerSetup,
   HandlerStream,
-} from './worker/handler.js';
-export { handle } from './worker/handler.js';
-export type { BatchHandler, BatchItem, BatchOutcome } from './worker/handler-batches.js';
-export type { LoadMeter } from './worker/load-meter.js';
+} from './worker/handlers/handler.js';
+export { handle } from './worker/handlers/handler.js';
+export type { BatchHandler, BatchItem, BatchOutcome } from './worker/handlers/handler-batches.js';
 export type { RunnerPoolOptions } from './worker/runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './worker/threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker/worker-options.js';

@@ -1,5 +1,5 @@
 import type { ExecDepth, LeaderOverview, WorkerView } from '@troupe/jobs';
-import { timeText } from '../output/explanation-text.js';
+import { timeText } from '../output/text/explanation-text.js';
 import type { Look } from './look-history.js';
 
 const LAG_MS_MAX = 200;

@@ -1,7 +1,7 @@
 import type { ExecDepth } from '@troupe/jobs';
-import { timeText } from '../output/explanation-text.js';
-import { textTable } from '../output/text-table.js';
-import { workerTable } from '../output/worker-table.js';
+import { timeText } from '../output/text/explanation-text.js';
+import { textTable } from '../output/text/text-table.js';
+import { workerTable } from '../output/text/worker-table.js';
 import { leaderProblems } from './leader-problems.js';
 import { listLines, wrapped } from './list-lines.js';
 import type { Look } from './look-history.js';

@@ -1,4 +1,4 @@
-import { escapeControlCharacters } from '../output/escape-control-characters.js';
+import { escapeControlCharacters } from '../output/text/escape-control-characters.js';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'selected';
 

@@ -1,7 +1,7 @@
 import type { Client, JobView } from '@troupe/jobs';
-import { untypedJob } from '../input/untyped-job.js';
-import { explanationLines } from '../output/explanation-text.js';
-import { jobLines, shownJob } from '../output/job-text.js';
+import { untypedJob } from '../input/job/untyped-job.js';
+import { explanationLines } from '../output/text/explanation-text.js';
+import { jobLines, shownJob } from '../output/text/job-text.js';
 import { LookHistory } from './look-history.js';
 import type { TopFigures } from './top-screen.js';
 import type { ListedRows, TopState } from './top-state.js';

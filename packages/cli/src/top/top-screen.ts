@@ -1,6 +1,6 @@
 import type { JobView, TableUse } from '@troupe/jobs';
-import { textTable } from '../output/text-table.js';
-import { workerTable } from '../output/worker-table.js';
+import { textTable } from '../output/text/text-table.js';
+import { workerTable } from '../output/text/worker-table.js';
 import { listLines, wrapped } from './list-lines.js';
 import type { Look } from './look-history.js';
 import { countText, execTable, NO_EXECS, NO_WORKERS, overviewLines } from './overview-lines.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { printCrash } from '#src/output/print-crash.js';
+import { printCrash } from '#src/output/errors/print-crash.js';
 import { folder, inProcess, lines, ownLeader, Running, stage, troupe, workerOf } from './troupe.js';
 
 const operating = suite('operating by the command');

@@ -4,7 +4,7 @@ import type { EnteredPhase } from '../lifecycle/phase-transitions.js';
 import { AWAITING, FAULT } from '../mailbox/status-word.js';
 import { enveloped } from '../message/envelope.js';
 import { PhaseTimerEnvelope } from '../message/phase-timer-envelope.js';
-import type { TimerContext } from '../middleware/hook-contexts.js';
+import type { TimerContext } from '../middleware/hooks/hook-contexts.js';
 import type { CellRef, TimerTerms } from '../ref/cell-ref.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
 import { TimerNode } from '../timers/timer-wheel.js';

@@ -2,7 +2,7 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import { MiddlewareError } from '../errors/error-classes.js';
 import { toError } from '../errors/thrown-value.js';
 import type { Envelope } from '../message/envelope.js';
-import { SendHookContext } from './hook-contexts.js';
+import { SendHookContext } from './hooks/hook-contexts.js';
 import type { CrossingView, Middleware } from './middleware.js';
 
 /** Contexts of a message between threads, as data, by the names of their middleware. */

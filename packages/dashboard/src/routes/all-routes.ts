@@ -1,14 +1,14 @@
-import { BULK_ROUTES } from './bulk-routes.js';
-import { DEAD_LETTER_ROUTES } from './dead-letter-routes.js';
-import { INPUT_ROUTES } from './input-routes.js';
-import { JOB_ROUTES } from './job-routes.js';
-import { LEADER_ROUTES } from './leader-routes.js';
-import { OPERATOR_ROUTES } from './operator-routes.js';
-import { QUEUE_ROUTES } from './queue-routes.js';
+import { BULK_ROUTES } from './job/bulk-routes.js';
+import { DEAD_LETTER_ROUTES } from './job/dead-letter-routes.js';
+import { INPUT_ROUTES } from './job/input-routes.js';
+import { JOB_ROUTES } from './job/job-routes.js';
+import { SCHEDULE_ROUTES } from './job/schedule-routes.js';
+import { SEARCH_ROUTES } from './job/search-routes.js';
+import { STREAM_ROUTES } from './job/stream-routes.js';
+import { LEADER_ROUTES } from './operate/leader-routes.js';
+import { OPERATOR_ROUTES } from './operate/operator-routes.js';
+import { QUEUE_ROUTES } from './operate/queue-routes.js';
 import type { Route } from './route.js';
-import { SCHEDULE_ROUTES } from './schedule-routes.js';
-import { SEARCH_ROUTES } from './search-routes.js';
-import { STREAM_ROUTES } from './stream-routes.js';
 
 /** Every route that needs only the client; the document of the API lists these and those of the session. */
 export const ROUTES: readonly Route[] = [

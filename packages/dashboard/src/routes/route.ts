@@ -1,7 +1,7 @@
 import type { Client } from '@troupe/jobs';
 import type { Principal, Role } from '../access/role.js';
 import type { Redaction } from '../redaction/redaction.js';
-import type { JobDefinitions } from './job-definitions.js';
+import type { JobDefinitions } from './job/job-definitions.js';
 import type { RequestParameters } from './request-parameters.js';
 
 /** JSON Schema, as OpenAPI 3.1 uses it. */

@@ -1,4 +1,4 @@
-import { type InlinePayload, payloadOfPart } from '../job/payload.js';
+import { type InlinePayload, payloadOfPart } from '../job/payload/payload.js';
 
 /**
  * Reads the values that {@link ByteWriter} wrote, never beyond the end of the bytes. A subclass knows where

@@ -1,6 +1,6 @@
 // Hot path: no allocation per value.
-import type { Payload } from '../job/payload.js';
-import { StoredPayload } from '../job/stored-payload.js';
+import type { Payload } from '../job/payload/payload.js';
+import { StoredPayload } from '../job/payload/stored-payload.js';
 
 const FIRST_BYTES = 64 * 1024;
 export const STORED_MARK = Number.MAX_SAFE_INTEGER;

@@ -1,9 +1,9 @@
 import { type Actor, type ActorRef, type ActorSystem, defineActor, type Host } from '@troupe/core';
 import { ClientClosedError } from '../jobs-error.js';
-import type { ToClient } from '../protocol/client-messages.js';
+import type { ToClient } from '../protocol/client/client-messages.js';
 import type { LeaderForClients, PeerPort } from '../protocol/leader-interface.js';
 import { rootCause } from '../root-cause.js';
-import { CallTable } from './call-table.js';
+import { CallTable } from './calls/call-table.js';
 import { Client, type ClientSetup } from './client.js';
 import { type ClientProtocol, type ClientReceived, routeToClient } from './client-protocol.js';
 import type { ClientTracing } from './client-tracing.js';

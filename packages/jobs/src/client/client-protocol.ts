@@ -1,5 +1,5 @@
-import type { StoredPayload } from '../job/stored-payload.js';
-import type { ToClient } from '../protocol/client-messages.js';
+import type { StoredPayload } from '../job/payload/stored-payload.js';
+import type { ToClient } from '../protocol/client/client-messages.js';
 import type { OpenFeed } from '../protocol/feed-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { ReadStream, StreamConsumed } from '../protocol/stream-messages.js';

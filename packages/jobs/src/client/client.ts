@@ -1,15 +1,15 @@
 // Hot path: `submit` and `run` run once per job.
 import type { Host } from '@troupe/core';
 import { wholeNumber } from '@troupe/core/option-check';
-import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
+import type { JobDefinition, JobInput, JobOutput } from '../job/definition/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
-import { payloadOfFile } from '../job/node-file-payload.js';
-import { withSpoolFile } from '../job/node-spool-file.js';
+import { payloadOfFile } from '../job/payload/node-file-payload.js';
+import { withSpoolFile } from '../job/payload/node-spool-file.js';
 import type { TraceContext } from '../job/trace-context.js';
 import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
 import type { JobsTimers } from '../jobs-host.js';
 import { checkOptions } from '../option-check.js';
-import type { LeaderActors } from '../protocol/actors-view.js';
+import type { LeaderActors } from '../protocol/client/actors-view.js';
 import {
   type AdminRequest,
   BULK_JOBS_MAX,
@@ -17,24 +17,21 @@ import {
   type JobView,
   type LeaderOverview,
   type QueueView,
-} from '../protocol/admin-messages.js';
-import type { DurabilityLevel } from '../protocol/client-messages.js';
-import type { DeadLetterGroup } from '../protocol/dead-letter-messages.js';
-import type { JobExplanation } from '../protocol/explain-messages.js';
-import type { AuditView, ClientView, FoundJobs, LeaderStatsView } from '../protocol/operator-messages.js';
-import type { JobFilter } from '../protocol/search-messages.js';
+} from '../protocol/client/admin-messages.js';
+import type { DurabilityLevel } from '../protocol/client/client-messages.js';
+import type { DeadLetterGroup } from '../protocol/client/dead-letter-messages.js';
+import type { JobExplanation } from '../protocol/client/explain-messages.js';
+import type {
+  AuditView,
+  ClientView,
+  FoundJobs,
+  LeaderStatsView,
+} from '../protocol/client/operator-messages.js';
+import type { JobFilter } from '../protocol/client/search-messages.js';
 import type { StreamPosition } from '../protocol/stream-messages.js';
-import { AdminCalls } from './admin-calls.js';
-import { CallOutbox } from './call-outbox.js';
-import type { CallTable } from './call-table.js';
-import type { ClientCalls } from './client-protocol.js';
-import type { ClientTracing } from './client-tracing.js';
-import type { ClientFeed, FeedReceipt } from './feed/client-feed.js';
-import type { ClientFeeds } from './feed/client-feeds.js';
-import { type FeedOptions, JobHandle, type JobOperations } from './job-handle.js';
-import { inputView, type JobInputView } from './job-input-view.js';
-import type { RequestAnswer } from './machine/client-effects.js';
-import { emptyDraft, emptyItem, type ItemDraft, type SubmitDraft } from './machine/submit-draft.js';
+import { AdminCalls } from './calls/admin-calls.js';
+import { CallOutbox } from './calls/call-outbox.js';
+import type { CallTable } from './calls/call-table.js';
 import {
   type AuditOptions,
   type CancelReport,
@@ -44,7 +41,7 @@ import {
   type RedriveOptions,
   type RedriveReport,
   type SearchOptions,
-} from './operator-calls.js';
+} from './calls/operator-calls.js';
 import {
   PendingBatch,
   PendingFeed,
@@ -53,9 +50,19 @@ import {
   PendingRun,
   PendingSubmit,
   type PendingSubmitCall,
-} from './pending-calls.js';
-import { QueueHandle } from './queue-handle.js';
-import { Schedules } from './schedules.js';
+} from './calls/pending-calls.js';
+import { limitWait, WAIT_OPTIONS, type WaitOptions } from './calls/wait-limit.js';
+import type { ClientCalls } from './client-protocol.js';
+import type { ClientTracing } from './client-tracing.js';
+import type { ClientFeed, FeedReceipt } from './feed/client-feed.js';
+import type { ClientFeeds } from './feed/client-feeds.js';
+import { type FeedOptions, JobHandle, type JobOperations } from './handles/job-handle.js';
+import { inputView, type JobInputView } from './handles/job-input-view.js';
+import { QueueHandle } from './handles/queue-handle.js';
+import { Schedules } from './handles/schedules.js';
+import { Workers } from './handles/workers.js';
+import type { RequestAnswer } from './machine/client-effects.js';
+import { emptyDraft, emptyItem, type ItemDraft, type SubmitDraft } from './machine/submit-draft.js';
 import type { OpenReader, ReaderTable } from './stream/reader-table.js';
 import type { StreamHead } from './stream/stream-head.js';
 import {
@@ -64,9 +71,7 @@ import {
   SUBMIT_OPTIONS,
   type SubmitOptions,
   SubmitPreparer,
-} from './submit-preparer.js';
-import { limitWait, WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
-import { Workers } from './workers.js';
+} from './submit/submit-preparer.js';
 
 export interface ListOptions extends WaitOptions {
   /** The first job is the one behind this number. Default 0. */

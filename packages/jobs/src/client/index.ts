@@ -8,10 +8,10 @@ export type {
   JobInput,
   JobOptions,
   JobOutput,
-} from '../job/define-job.js';
-export { defineJob } from '../job/define-job.js';
+} from '../job/definition/define-job.js';
+export { defineJob } from '../job/definition/define-job.js';
+export type { StreamingMode } from '../job/definition/job-policy.js';
 export { jobId } from '../job/job-id.js';
-export type { StreamingMode } from '../job/job-policy.js';
 export type { QueueLimits, QueueMode, RateLimit } from '../job/queue-control.js';
 export type { TraceContext } from '../job/trace-context.js';
 export type {
@@ -64,10 +64,9 @@ export type {
   TableUse,
   WorkerLiveness,
   WorkerView,
-} from '../protocol/admin-messages.js';
-export type { DeadLetterGroup } from '../protocol/dead-letter-messages.js';
-export type { JobExplanation, WaitReason } from '../protocol/explain-messages.js';
-export type { FeedEnd } from '../protocol/feed-messages.js';
+} from '../protocol/client/admin-messages.js';
+export type { DeadLetterGroup } from '../protocol/client/dead-letter-messages.js';
+export type { JobExplanation, WaitReason } from '../protocol/client/explain-messages.js';
 export type {
   AuditView,
   ClientView,
@@ -76,9 +75,10 @@ export type {
   FoundJobs,
   LeaderStatsView,
   Quantiles,
-} from '../protocol/operator-messages.js';
-export type { ScheduleView } from '../protocol/schedule-messages.js';
-export type { JobFilter } from '../protocol/search-messages.js';
+} from '../protocol/client/operator-messages.js';
+export type { ScheduleView } from '../protocol/client/schedule-messages.js';
+export type { JobFilter } from '../protocol/client/search-messages.js';
+export type { FeedEnd } from '../protocol/feed-messages.js';
 export type { StreamPosition } from '../protocol/stream-messages.js';
 export type { ConnectClientOptions } from '../remote/connect-client.js';
 export { connectClient } from '../remote/connect-client.js';
@@ -86,10 +86,6 @@ export type { DialOptions } from '../remote/dial-options.js';
 export type { ConnectGroupsOptions, GroupJobView } from '../remote/group-client.js';
 export { connectGroups, GroupClient } from '../remote/group-client.js';
 export type { LeaderMap } from '../remote/leader-map.js';
-export type { Client, ListOptions } from './client.js';
-export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client-tracing.js';
-export type { FeedReceipt } from './feed/client-feed.js';
-export type { FeedOptions, JobHandle, SubmitReceipt } from './job-handle.js';
 export type {
   AuditOptions,
   CancelReport,
@@ -98,10 +94,14 @@ export type {
   RedriveOptions,
   RedriveReport,
   SearchOptions,
-} from './operator-calls.js';
-export type { QueueHandle } from './queue-handle.js';
-export type { ScheduleListOptions, ScheduleOptions, Schedules } from './schedules.js';
+} from './calls/operator-calls.js';
+export type { WaitOptions } from './calls/wait-limit.js';
+export type { Client, ListOptions } from './client.js';
+export type { ClientTracing, SubmitEnd, SubmitTrace, SubmitView } from './client-tracing.js';
+export type { FeedReceipt } from './feed/client-feed.js';
+export type { FeedOptions, JobHandle, SubmitReceipt } from './handles/job-handle.js';
+export type { QueueHandle } from './handles/queue-handle.js';
+export type { ScheduleListOptions, ScheduleOptions, Schedules } from './handles/schedules.js';
+export type { StopWorkerOptions, Workers } from './handles/workers.js';
 export type { ChunksOptions, ItemsOptions, JobItem, JobStreamEnd } from './stream/job-items.js';
-export type { SubmitOptions } from './submit-preparer.js';
-export type { WaitOptions } from './wait-limit.js';
-export type { StopWorkerOptions, Workers } from './workers.js';
+export type { SubmitOptions } from './submit/submit-preparer.js';

@@ -9,7 +9,7 @@ import {
   WIRE_ERRORS,
 } from '@troupe/transport';
 import type { ByteWriter } from '../bytes/byte-writer.js';
-import type { StoredPayload } from '../job/stored-payload.js';
+import type { StoredPayload } from '../job/payload/stored-payload.js';
 import { type WirePiece, WireWriter } from '../wire/wire-writer.js';
 import { type OpenPayload, PieceSource } from './piece-source.js';
 

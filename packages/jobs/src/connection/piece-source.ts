@@ -1,5 +1,5 @@
 import type { BodySource } from '@troupe/transport';
-import { FilePayload, type StoredPayload } from '../job/stored-payload.js';
+import { FilePayload, type StoredPayload } from '../job/payload/stored-payload.js';
 import type { WirePiece } from '../wire/wire-writer.js';
 
 export type OpenPayload = (payload: StoredPayload) => BodySource;

@@ -1,7 +1,7 @@
 import { type BlobRef, openWal, type PromiseLog, type Storage, type WalOptions } from '@troupe/wal';
 import { ByteWriter } from '../bytes/byte-writer.js';
-import { policyProblem } from '../job/job-policy.js';
-import { StoredPayload } from '../job/stored-payload.js';
+import { policyProblem } from '../job/definition/job-policy.js';
+import { StoredPayload } from '../job/payload/stored-payload.js';
 import { JobDefinitionError, LedgerLineError } from '../jobs-error.js';
 import { encodeState } from '../ledger/codec/ledger-snapshot-codec.js';
 import { ENTRY_BYTES_MAX, encodeEntry } from '../ledger/codec/record-entry.js';

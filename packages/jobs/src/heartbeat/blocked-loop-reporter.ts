@@ -1,9 +1,9 @@
 import { type ActorSystem, createSystem, type Host } from '@troupe/core';
-import type { HeartbeatHello, LoopBlocked, ToWorker } from '../protocol/worker-messages.js';
+import type { HeartbeatHello, LoopBlocked, ToWorker } from '../protocol/worker/worker-messages.js';
 import type { DialOptions } from '../remote/dial-options.js';
 import { LeaderConnection } from '../remote/leader-connection.js';
 import type { RoleCodec } from '../remote/leader-session.js';
-import { encodeHeartbeatHello, encodeLoopBlocked, readToWorker } from '../wire/worker-codec.js';
+import { encodeHeartbeatHello, encodeLoopBlocked, readToWorker } from '../wire/worker/worker-codec.js';
 
 /** One worker of the main loop. It crosses to another thread, so it is data only. */
 export interface WatchedWorker {

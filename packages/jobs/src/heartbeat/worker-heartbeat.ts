@@ -1,4 +1,4 @@
-import type { WorkerHello } from '../protocol/worker-messages.js';
+import type { WorkerHello } from '../protocol/worker/worker-messages.js';
 import type { WatchedWorker } from './blocked-loop-reporter.js';
 import { type HeartbeatRegistration, registerWorker } from './node-heartbeat-thread-handle.js';
 

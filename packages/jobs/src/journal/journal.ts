@@ -1,9 +1,9 @@
 import type { ActorContext } from '@troupe/core';
 import type { CodecName, DurableReceiver, LogCondition } from '@troupe/wal';
-import type { PayloadStore } from '../job/payload-store.js';
-import type { StoredPayload } from '../job/stored-payload.js';
+import type { PayloadStore } from '../job/payload/payload-store.js';
+import type { StoredPayload } from '../job/payload/stored-payload.js';
 import type { LedgerFormat } from '../ledger/ledger-format.js';
-import type { DurabilityLevel } from '../protocol/client-messages.js';
+import type { DurabilityLevel } from '../protocol/client/client-messages.js';
 
 /**
  * The log of a leader. One implementation is a file log; a replicated log is another. It does not know what

@@ -15,8 +15,8 @@ import {
   type WalOptions,
   type WalProtocol,
 } from '@troupe/wal';
-import type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
-import { StoredPayload } from '../job/stored-payload.js';
+import type { PayloadStore, PayloadWriter } from '../job/payload/payload-store.js';
+import { StoredPayload } from '../job/payload/stored-payload.js';
 import { LedgerVersionError, LogDiskTooSmallError } from '../jobs-error.js';
 import { ENTRY_BYTES_MAX } from '../ledger/codec/record-entry.js';
 import { formatProblem } from '../ledger/ledger-format.js';

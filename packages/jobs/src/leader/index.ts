@@ -4,8 +4,8 @@ export { type DumpedDamage, dumpLedger, type LedgerDumpOptions } from '../folder
 export { type LedgerMoment, ledgerAt } from '../folder/ledger-at.js';
 export { type LedgerLoadOptions, type LoadedLedger, loadLedger } from '../folder/load-ledger.js';
 export { jobId } from '../job/job-id.js';
-export type { Payload } from '../job/payload.js';
-export { payloadText } from '../job/payload.js';
+export type { Payload } from '../job/payload/payload.js';
+export { payloadText } from '../job/payload/payload.js';
 export type { TraceContext } from '../job/trace-context.js';
 export {
   JobDefinitionError,
@@ -32,7 +32,7 @@ export type {
   TableUse,
   WorkerLiveness,
   WorkerView,
-} from '../protocol/admin-messages.js';
+} from '../protocol/client/admin-messages.js';
 export type { LeaderRenewal, LeaderServerOptions, LeaderSettings } from '../server/leader-server.js';
 export { LeaderServer, leaderSettings, startLeader } from '../server/leader-server.js';
 export { fileSpill } from '../spill/file-spill.js';

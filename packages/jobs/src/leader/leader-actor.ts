@@ -1,10 +1,10 @@
 import { type Actor, type AnyRef, defineActor, type Host, type ProtocolContext } from '@troupe/core';
-import type { PayloadStore } from '../job/payload-store.js';
-import { readPart } from '../job/read-part.js';
+import type { PayloadStore } from '../job/payload/payload-store.js';
+import { readPart } from '../job/payload/read-part.js';
 import type { Journal } from '../journal/journal.js';
-import type { ActorsView } from '../protocol/actors-view.js';
+import type { ActorsView } from '../protocol/client/actors-view.js';
 import type { AnyPort, FromClient, FromWorker, PeerPort } from '../protocol/leader-interface.js';
-import type { ToWorker } from '../protocol/worker-messages.js';
+import type { ToWorker } from '../protocol/worker/worker-messages.js';
 import type { Spill } from '../spill/spill.js';
 import type { Leader } from './leader.js';
 import type { Session } from './leader-context.js';

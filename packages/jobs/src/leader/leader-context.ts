@@ -3,7 +3,7 @@ import type { Journal } from '../journal/journal.js';
 import type { Job } from '../ledger/jobs/job.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
-import type { LogUse } from '../protocol/admin-messages.js';
+import type { LogUse } from '../protocol/client/admin-messages.js';
 import type { OutcomeWaiters } from './commit/outcome-waiters.js';
 import type { Fleet } from './dispatch/fleet.js';
 import type { JobQueues } from './dispatch/job-queues.js';

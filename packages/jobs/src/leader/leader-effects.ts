@@ -1,5 +1,5 @@
-import type { StoredPayload } from '../job/stored-payload.js';
-import type { ActorsView } from '../protocol/actors-view.js';
+import type { StoredPayload } from '../job/payload/stored-payload.js';
+import type { ActorsView } from '../protocol/client/actors-view.js';
 import type { SpillRead, SpillWrite } from '../spill/spill.js';
 
 /** The effects of a leader by name. An effect with an answer names the input that brings it. */

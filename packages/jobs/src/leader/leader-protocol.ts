@@ -1,7 +1,7 @@
 import type { DurableWrite, LogCondition } from '@troupe/wal';
-import type { PayloadStore } from '../job/payload-store.js';
-import type { LeaderOverview } from '../protocol/admin-messages.js';
-import type { ClientMessage } from '../protocol/client-messages.js';
+import type { PayloadStore } from '../job/payload/payload-store.js';
+import type { LeaderOverview } from '../protocol/client/admin-messages.js';
+import type { ClientMessage } from '../protocol/client/client-messages.js';
 import type {
   AnyPort,
   ClientOpened,
@@ -12,7 +12,7 @@ import type {
   LostPayload,
   WorkerOpened,
 } from '../protocol/leader-interface.js';
-import type { WorkerMessage } from '../protocol/worker-messages.js';
+import type { WorkerMessage } from '../protocol/worker/worker-messages.js';
 import type { SpillLoaded, SpillWritten } from '../spill/spill.js';
 import type { InputRead } from './admin/job-inputs.js';
 

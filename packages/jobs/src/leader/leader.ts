@@ -1,14 +1,19 @@
 import type { LogCondition } from '@troupe/wal';
-import { RECORD_BYTES_MAX } from '../job/job-policy.js';
-import type { PayloadStore } from '../job/payload-store.js';
+import { RECORD_BYTES_MAX } from '../job/definition/job-policy.js';
+import type { PayloadStore } from '../job/payload/payload-store.js';
 import { JournalDeposedError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
 import type { Journal } from '../journal/journal.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
-import type { LeaderOverview, LogUse } from '../protocol/admin-messages.js';
-import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
+import type { LeaderOverview, LogUse } from '../protocol/client/admin-messages.js';
+import type { ClientHello, ClientMessage } from '../protocol/client/client-messages.js';
 import type { LostPayload } from '../protocol/leader-interface.js';
-import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
+import type {
+  HeartbeatHello,
+  LoopBlocked,
+  WorkerHello,
+  WorkerMessage,
+} from '../protocol/worker/worker-messages.js';
 import type { SpillLoaded, SpillWritten } from '../spill/spill.js';
 import { AdminApi } from './admin/admin-api.js';
 import type { InputRead } from './admin/job-inputs.js';

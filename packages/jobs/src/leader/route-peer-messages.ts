@@ -1,4 +1,4 @@
-import type { AdminRequest } from '../protocol/admin-messages.js';
+import type { AdminRequest } from '../protocol/client/admin-messages.js';
 import type { FromClient, FromWorker, LeaderForPeers } from '../protocol/leader-interface.js';
 import type { PeerMessages } from './leader-protocol.js';
 

@@ -3,7 +3,7 @@ import { nodeStorage, type WalEvent, type WalOptions } from '@troupe/wal';
 import { logWalEvent } from '../journal/wal-event-log.js';
 import { walJournal } from '../journal/wal-journal.js';
 import type { Defaulted } from '../option-check.js';
-import { type ActorsView, viewActors } from '../protocol/actors-view.js';
+import { type ActorsView, viewActors } from '../protocol/client/actors-view.js';
 import { fileSpill } from '../spill/file-spill.js';
 import type { LeaderJournal, OpenSpill } from '../spill/spill.js';
 import type { JobsObserver } from './jobs-event.js';

@@ -1,4 +1,4 @@
-import { StoredPayload } from '../job/stored-payload.js';
+import { StoredPayload } from '../job/payload/stored-payload.js';
 import { decodeRecords } from './codec/ledger-record-codec.js';
 import { encodeSnapshot, loadChunk } from './codec/ledger-snapshot-codec.js';
 import { Ledger } from './ledger.js';

@@ -1,5 +1,5 @@
-import type { JobPolicy } from '../job/job-policy.js';
-import type { Payload } from '../job/payload.js';
+import type { JobPolicy } from '../job/definition/job-policy.js';
+import type { Payload } from '../job/payload/payload.js';
 import type { QueueLimits, QueueMode } from '../job/queue-control.js';
 import type { TraceContext } from '../job/trace-context.js';
 import type { JobFailure } from '../jobs-error.js';

@@ -1,5 +1,5 @@
 import { TimedHeap } from '../collections/timed-heap.js';
-import { type Payload, payloadHash } from '../job/payload.js';
+import { type Payload, payloadHash } from '../job/payload/payload.js';
 import type { TraceContext } from '../job/trace-context.js';
 import { type JobFailure, LedgerCorruptError } from '../jobs-error.js';
 import type { AttemptEnding } from './attempts/ended-attempt.js';

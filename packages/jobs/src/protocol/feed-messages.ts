@@ -1,7 +1,7 @@
-import type { Payload } from '../job/payload.js';
+import type { Payload } from '../job/payload/payload.js';
 import type { FeedRefusalCode } from '../jobs-error.js';
 import { CHUNK_BYTES_MAX } from './stream-messages.js';
-import type { AttemptRef } from './worker-messages.js';
+import type { AttemptRef } from './worker/worker-messages.js';
 
 /** The largest item of a feed: its frame never travels in pieces. */
 export const FEED_ITEM_BYTES_MAX = CHUNK_BYTES_MAX;

@@ -1,5 +1,5 @@
 import type { AnyRef, Delivered } from '@troupe/core';
-import type { ClientHello, ClientMessage, ToClient } from './client-messages.js';
+import type { ClientHello, ClientMessage, ToClient } from './client/client-messages.js';
 import type {
   AttemptRef,
   HeartbeatHello,
@@ -7,7 +7,7 @@ import type {
   ToWorker,
   WorkerHello,
   WorkerMessage,
-} from './worker-messages.js';
+} from './worker/worker-messages.js';
 
 /**
  * The rights of a peer whose connection has proved who it is. A subject is, for example,

@@ -1,7 +1,7 @@
-import type { StreamingMode } from '../job/job-policy.js';
-import type { Payload } from '../job/payload.js';
-import type { JobOutcome } from './client-messages.js';
-import type { AttemptRef } from './worker-messages.js';
+import type { StreamingMode } from '../job/definition/job-policy.js';
+import type { Payload } from '../job/payload/payload.js';
+import type { JobOutcome } from './client/client-messages.js';
+import type { AttemptRef } from './worker/worker-messages.js';
 
 /** The largest chunk: its frame never travels in pieces, so the end of its attempt cannot overtake it. */
 export const CHUNK_BYTES_MAX = 256 * 1024;

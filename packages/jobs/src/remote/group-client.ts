@@ -1,13 +1,13 @@
+import type { SearchOptions } from '../client/calls/operator-calls.js';
+import type { WaitOptions } from '../client/calls/wait-limit.js';
 import type { Client, ListOptions } from '../client/client.js';
-import type { JobHandle } from '../client/job-handle.js';
-import type { SearchOptions } from '../client/operator-calls.js';
-import type { QueueHandle } from '../client/queue-handle.js';
-import type { SubmitOptions } from '../client/submit-preparer.js';
-import type { WaitOptions } from '../client/wait-limit.js';
-import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
+import type { JobHandle } from '../client/handles/job-handle.js';
+import type { QueueHandle } from '../client/handles/queue-handle.js';
+import type { SubmitOptions } from '../client/submit/submit-preparer.js';
+import type { JobDefinition, JobInput, JobOutput } from '../job/definition/define-job.js';
 import { checkOptions } from '../option-check.js';
-import type { JobView, LeaderOverview, QueueView } from '../protocol/admin-messages.js';
-import type { JobFilter } from '../protocol/search-messages.js';
+import type { JobView, LeaderOverview, QueueView } from '../protocol/client/admin-messages.js';
+import type { JobFilter } from '../protocol/client/search-messages.js';
 import { CLIENT_CHECKS, type ConnectClientOptions, connectClient } from './connect-client.js';
 import { type LeaderMap, LeaderRoutes, leaderMap } from './leader-map.js';
 

@@ -1,5 +1,5 @@
 import { checkOptions } from '../option-check.js';
-import type { HandledJob } from '../worker/handler.js';
+import type { HandledJob } from '../worker/handlers/handler.js';
 import { type LeaderMap, LeaderRoutes, leaderMap, mustHaveLeader } from './leader-map.js';
 import {
   type RemoteWorker,

@@ -1,10 +1,10 @@
 import { type ActorRef, type ActorSystem, type AnyRef, type Host, nodeHost, type Ref } from '@troupe/core';
 import { type DialerEvent, formatAddresses, type MakeSession, nodeNet, TcpDialer } from '@troupe/transport';
-import type { StoredPayload } from '../job/stored-payload.js';
+import type { StoredPayload } from '../job/payload/stored-payload.js';
 import { LeaderRefusedError, SessionRefusedError } from '../jobs-error.js';
-import type { ToClient } from '../protocol/client-messages.js';
+import type { ToClient } from '../protocol/client/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
-import type { ToWorker } from '../protocol/worker-messages.js';
+import type { ToWorker } from '../protocol/worker/worker-messages.js';
 import { type DialOptions, hopeless, NOTICED_SILENCE, RECONNECT, unreachable } from './dial-options.js';
 import {
   LeaderSessionActor,

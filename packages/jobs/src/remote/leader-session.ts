@@ -12,7 +12,7 @@ import { LEADER_MESSAGE_LIMITS } from '../connection/message-limits.js';
 import { MessageReader } from '../connection/message-reader.js';
 import { MessageWriter } from '../connection/message-writer.js';
 import { OutboundMessages } from '../connection/outbound-messages.js';
-import type { StoredPayload } from '../job/stored-payload.js';
+import type { StoredPayload } from '../job/payload/stored-payload.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { Emit } from '../wire/session-codec.js';
 import type { WireReader } from '../wire/wire-reader.js';

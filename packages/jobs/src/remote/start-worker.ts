@@ -3,12 +3,12 @@ import { callback, flag } from '@troupe/core/option-check';
 import { nodeNet } from '@troupe/transport';
 import { WorkerHeartbeat } from '../heartbeat/worker-heartbeat.js';
 import { checkOptions, type Defaulted, withDefaults } from '../option-check.js';
-import { type ActorsView, viewActors } from '../protocol/actors-view.js';
-import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
-import { encodeWorker, encodeWorkerHello, readToWorker } from '../wire/worker-codec.js';
-import type { HandledJob } from '../worker/handler.js';
-import type { LoadMeter } from '../worker/load-meter.js';
-import { nodeLoadMeter } from '../worker/node-load-meter.js';
+import { type ActorsView, viewActors } from '../protocol/client/actors-view.js';
+import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker/worker-messages.js';
+import { encodeWorker, encodeWorkerHello, readToWorker } from '../wire/worker/worker-codec.js';
+import type { LoadMeter } from '../worker/credit/load-meter.js';
+import { nodeLoadMeter } from '../worker/credit/node-load-meter.js';
+import type { HandledJob } from '../worker/handlers/handler.js';
 import {
   type GivenHandlers,
   type HandlerPlacement,

@@ -17,7 +17,7 @@ import {
   transportLimits,
 } from '@troupe/transport';
 import { type MessageLimits, PLAIN_MESSAGE_BYTES_MAX } from '../connection/message-limits.js';
-import { RECORD_BYTES_MAX } from '../job/job-policy.js';
+import { RECORD_BYTES_MAX } from '../job/definition/job-policy.js';
 import { JobDefinitionError } from '../jobs-error.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
 import {
@@ -29,7 +29,7 @@ import {
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions, withDefaults } from '../option-check.js';
-import type { LeaderOverview } from '../protocol/admin-messages.js';
+import type { LeaderOverview } from '../protocol/client/admin-messages.js';
 import { rootCause } from '../root-cause.js';
 import { offerToLeader } from './offer-to-leader.js';
 import { SessionMaker } from './session-maker.js';

@@ -2,11 +2,11 @@ import type { Host } from '@troupe/core';
 import { type HandshakeResult, type MakeSession, SubmitQuota } from '@troupe/transport';
 import type { PeerAccess } from '../protocol/leader-interface.js';
 import { accessOf } from './authenticated-peer.js';
-import { ClientSessionActor } from './client-session-actor.js';
+import { ClientSessionActor } from './full/client-session-actor.js';
+import { WorkerSessionActor } from './full/worker-session-actor.js';
 import { MinimalClientSessionActor } from './minimal/minimal-client-session.js';
 import { MinimalWorkerSessionActor } from './minimal/minimal-worker-session.js';
 import type { SessionSetup } from './session-setup.js';
-import { WorkerSessionActor } from './worker-session-actor.js';
 
 export interface SessionMakerSetup extends Omit<SessionSetup, 'connection' | 'access'> {
   readonly host: Host;

@@ -1,6 +1,6 @@
 import type { Compression, SessionConnection } from '@troupe/transport';
 import type { MessageLimits } from '../connection/message-limits.js';
-import type { PayloadStore } from '../job/payload-store.js';
+import type { PayloadStore } from '../job/payload/payload-store.js';
 import type { LeaderForPeers, PeerAccess } from '../protocol/leader-interface.js';
 import type { Taken } from './offer-to-leader.js';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { ANY } from '../job/any-schema.js';
-import { defineJob } from '../job/define-job.js';
-import type { PayloadStore } from '../job/payload-store.js';
-import type { StoredPayload } from '../job/stored-payload.js';
+import { ANY } from '../job/definition/any-schema.js';
+import { defineJob } from '../job/definition/define-job.js';
+import type { PayloadStore } from '../job/payload/payload-store.js';
+import type { StoredPayload } from '../job/payload/stored-payload.js';
 import { JobsError } from '../jobs-error.js';
 import type { OpenJournal } from '../journal/journal.js';
 import { LEDGER_FORMAT } from '../ledger/ledger-format.js';

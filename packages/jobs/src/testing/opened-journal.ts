@@ -1,6 +1,6 @@
 import { type ActorSystem, createSystem, defineActor } from '@troupe/core';
 import { ByteWriter } from '../bytes/byte-writer.js';
-import { StoredPayload } from '../job/stored-payload.js';
+import { StoredPayload } from '../job/payload/stored-payload.js';
 import type { Journal, JournalReader, OpenJournal } from '../journal/journal.js';
 import { decodeRecords, encodeRecord } from '../ledger/codec/ledger-record-codec.js';
 import { encodeSnapshot, loadChunk } from '../ledger/codec/ledger-snapshot-codec.js';

@@ -1,9 +1,9 @@
 import type { Client } from '../client/client.js';
-import type { JobHandle } from '../client/job-handle.js';
-import type { SubmitOptions } from '../client/submit-preparer.js';
+import type { JobHandle } from '../client/handles/job-handle.js';
+import type { SubmitOptions } from '../client/submit/submit-preparer.js';
 import { type EmbeddedJobs, embedded } from '../embedded/embedded-jobs.js';
-import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
-import type { HandledJob } from '../worker/handler.js';
+import type { JobDefinition, JobInput, JobOutput } from '../job/definition/define-job.js';
+import type { HandledJob } from '../worker/handlers/handler.js';
 import { JobHistories } from './job-histories.js';
 import { type MemoryLog, memoryJournal } from './memory-journal.js';
 import { memorySpill } from './memory-spill.js';

@@ -1,7 +1,7 @@
 // Frames of feeds. Every item begins with flags, whose last bit leaves room for optional fields.
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import { HAS_FIELDS, skipOptionalFields } from '../bytes/optional-fields.js';
-import type { Payload } from '../job/payload.js';
+import type { Payload } from '../job/payload/payload.js';
 import type { FeedRefusalCode } from '../jobs-error.js';
 import type {
   FedItems,

@@ -1,10 +1,10 @@
 // Hot path: chunks and items run once per chunk.
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import { HAS_FIELDS, skipOptionalFields, writeOptionalFields } from '../bytes/optional-fields.js';
-import type { StreamingMode } from '../job/job-policy.js';
-import type { Payload } from '../job/payload.js';
+import type { StreamingMode } from '../job/definition/job-policy.js';
+import type { Payload } from '../job/payload/payload.js';
 import { MessageMalformedError } from '../jobs-error.js';
-import type { JobOutcome } from '../protocol/client-messages.js';
+import type { JobOutcome } from '../protocol/client/client-messages.js';
 import type {
   HeldStream,
   ReadStream,

@@ -1,6 +1,6 @@
 import { ByteWriter } from '../bytes/byte-writer.js';
-import type { Payload } from '../job/payload.js';
-import { StoredPayload } from '../job/stored-payload.js';
+import type { Payload } from '../job/payload/payload.js';
+import { StoredPayload } from '../job/payload/stored-payload.js';
 
 /**
  * A payload of this size is sent by reference: it never changes, and a copy costs more than a second piece.

@@ -8,8 +8,8 @@ export type {
   HandlerOutput,
   JobDefinition,
   JobOptions,
-} from '../job/define-job.js';
-export { defineJob } from '../job/define-job.js';
+} from '../job/definition/define-job.js';
+export { defineJob } from '../job/definition/define-job.js';
 export type { TraceContext } from '../job/trace-context.js';
 export type { Trailer } from '../job/trailer.js';
 export type { AbortReason, JobFailure, SchemaIssue, SessionRefusalCode } from '../jobs-error.js';
@@ -35,8 +35,8 @@ export type { LeaderMap } from '../remote/leader-map.js';
 export type { RemoteWorker, StartWorkerOptions } from '../remote/start-worker.js';
 export { startWorker } from '../remote/start-worker.js';
 export type { JobFeed } from './feed/job-feed.js';
-export type { BatchOptions } from './handle-many.js';
-export { handleMany } from './handle-many.js';
+export type { BatchOptions } from './handlers/handle-many.js';
+export { handleMany } from './handlers/handle-many.js';
 export type {
   AttemptContext,
   HandledJob,
@@ -45,9 +45,9 @@ export type {
   HandlerOptions,
   HandlerSetup,
   HandlerStream,
-} from './handler.js';
-export { handle } from './handler.js';
-export type { BatchHandler, BatchItem, BatchOutcome } from './handler-batches.js';
+} from './handlers/handler.js';
+export { handle } from './handlers/handler.js';
+export type { BatchHandler, BatchItem, BatchOutcome } from './handlers/handler-batches.js';
 export type { RunnerPoolOptions } from './runners/runner-plan.js';
 export type { GivenHandlers, HandlerThreadOptions } from './threads/thread-options.js';
 export type { AttemptFailure, StaleAttempt, WorkerSettings } from './worker-options.js';

@@ -1,6 +1,6 @@
 import { type Actor, defineActor, type Host, type ProtocolContext } from '@troupe/core';
 import type { LeaderForWorkers, PeerPort } from '../protocol/leader-interface.js';
-import type { ToWorker } from '../protocol/worker-messages.js';
+import type { ToWorker } from '../protocol/worker/worker-messages.js';
 import type { HandlerThreadReports, HandlerThreadSource } from './threads/handler-threads.js';
 import type { CurrentHandlers } from './threads/thread-options.js';
 import { type ThreadSetup, Worker, type WorkerSetup } from './worker.js';

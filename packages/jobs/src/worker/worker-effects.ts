@@ -1,5 +1,5 @@
 import type { SessionRefusedError } from '../jobs-error.js';
-import type { AttemptEnd, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
+import type { AttemptEnd, WorkerHello, WorkerMessage } from '../protocol/worker/worker-messages.js';
 import type { Attempt } from './attempt/attempt.js';
 import type { RunnerReport } from './runners/runner-port.js';
 

@@ -8,10 +8,10 @@ import {
   wholeNumber,
 } from '@troupe/core/option-check';
 import { isSubjectPattern } from '@troupe/transport';
-import { labelsRule } from '../job/job-policy.js';
+import { labelsRule } from '../job/definition/job-policy.js';
 import type { JobFailure } from '../jobs-error.js';
 import { plainName } from '../option-check.js';
-import { handledJob } from './handler.js';
+import { handledJob } from './handlers/handler.js';
 import { threadsRule } from './threads/thread-options.js';
 
 /** An attempt that ended without a result, as it is reported to the leader. */

@@ -1,5 +1,5 @@
 import type { PeerPort } from '../protocol/leader-interface.js';
-import type { AttemptEnd, ToWorker } from '../protocol/worker-messages.js';
+import type { AttemptEnd, ToWorker } from '../protocol/worker/worker-messages.js';
 import type { Attempt } from './attempt/attempt.js';
 import type { RunnerReport } from './runners/runner-port.js';
 import type { HandlerThreadReports } from './threads/handler-threads.js';

@@ -1,10 +1,10 @@
 import type { JobsTimer, JobsTimers } from '../jobs-host.js';
 import type { FeedRequest } from '../protocol/feed-messages.js';
-import type { AttemptProgress } from '../protocol/progress-messages.js';
 import type { StreamChunks } from '../protocol/stream-messages.js';
-import type { AttemptEnd, RunnerUse, WorkerMessage } from '../protocol/worker-messages.js';
-import type { HandlerSlots } from './handler-slots.js';
-import type { LoadMeter } from './load-meter.js';
+import type { AttemptProgress } from '../protocol/worker/progress-messages.js';
+import type { AttemptEnd, RunnerUse, WorkerMessage } from '../protocol/worker/worker-messages.js';
+import type { HandlerSlots } from './credit/handler-slots.js';
+import type { LoadMeter } from './credit/load-meter.js';
 
 export interface WorkerReporterSetup {
   readonly timers: JobsTimers;

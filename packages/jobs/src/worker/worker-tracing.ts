@@ -1,5 +1,5 @@
 import type { TraceContext } from '../job/trace-context.js';
-import type { AttemptEnd } from '../protocol/worker-messages.js';
+import type { AttemptEnd } from '../protocol/worker/worker-messages.js';
 
 /** An attempt whose handler is about to be called. */
 export interface AttemptView {

@@ -5,7 +5,7 @@ import { type AbortReason, SessionRefusedError } from '../jobs-error.js';
 import type { JobsClock } from '../jobs-host.js';
 import { MachineTimers } from '../machine-timers.js';
 import { JOB_FEATURES, JOB_PROTOCOL } from '../protocol/job-protocol.js';
-import { RunTimeEstimate } from '../protocol/run-time-estimate.js';
+import { RunTimeEstimate } from '../protocol/worker/run-time-estimate.js';
 import type {
   Assignment,
   AttemptAbort,
@@ -13,7 +13,7 @@ import type {
   AttemptRange,
   AttemptRef,
   ToWorker,
-} from '../protocol/worker-messages.js';
+} from '../protocol/worker/worker-messages.js';
 import { Attempt, attemptKey } from './attempt/attempt.js';
 import {
   failed,
@@ -26,12 +26,12 @@ import { AttemptQueue, QUEUED_FOR_THREAD_MS_MAX, QUEUED_MS_MAX } from './attempt
 import type { AttemptOwner } from './attempt/run-attempt.js';
 import { RunTimeLimits } from './attempt/run-time-limits.js';
 import { UnacknowledgedEnds } from './attempt/unacknowledged-ends.js';
+import { HandlerSlots } from './credit/handler-slots.js';
+import type { LoadMeter } from './credit/load-meter.js';
 import { FeedQueues } from './feed/feed-queues.js';
-import type { HandledJob } from './handler.js';
-import type { HandlerRunner } from './handler-runner.js';
-import { HandlerSlots } from './handler-slots.js';
-import { InlineHandlers } from './inline-handlers.js';
-import type { LoadMeter } from './load-meter.js';
+import type { HandledJob } from './handlers/handler.js';
+import type { HandlerRunner } from './handlers/handler-runner.js';
+import { InlineHandlers } from './handlers/inline-handlers.js';
 import { ProgressOutbox } from './progress/progress-outbox.js';
 import { RunnerPools } from './runners/runner-pools.js';
 import type { RunnerReport } from './runners/runner-port.js';

@@ -3,9 +3,9 @@ import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { endWithSystem, spawnClient } from '#src/client/client-actor.js';
-import { defineJob } from '#src/job/define-job.js';
+import { defineJob } from '#src/job/definition/define-job.js';
 import { ClientClosedError } from '#src/jobs-error.js';
-import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
+import type { ClientMessage, ToClient } from '#src/protocol/client/client-messages.js';
 import type { PeerPort } from '#src/protocol/leader-interface.js';
 import { anything } from '../plain-schema.js';
 

@@ -1,10 +1,10 @@
 import { nodeHost } from '@troupe/core';
-import { CallTable } from '#src/client/call-table.js';
+import { CallTable } from '#src/client/calls/call-table.js';
 import { Client, type ClientSetup } from '#src/client/client.js';
 import { ClientFeeds } from '#src/client/feed/client-feeds.js';
 import { ClientMachine } from '#src/client/machine/client-machine.js';
 import { ReaderTable } from '#src/client/stream/reader-table.js';
-import type { ClientMessage, Receipt, SubmitItem, ToClient } from '#src/protocol/client-messages.js';
+import type { ClientMessage, Receipt, SubmitItem, ToClient } from '#src/protocol/client/client-messages.js';
 
 /** A client without an actor: its calls are inputs of the machine at once, its leader is the test. */
 export class ClientRig {

@@ -2,10 +2,10 @@ import { connect } from 'node:net';
 import { SeededRandom } from '@troupe/core/testing';
 import { FrameWriter, NO_HEADER } from '@troupe/transport';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import type { WorkerHello } from '#src/protocol/worker-messages.js';
-import { encodeClientHello } from '#src/wire/client-codec.js';
+import type { WorkerHello } from '#src/protocol/worker/worker-messages.js';
+import { encodeClientHello } from '#src/wire/client/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
-import { encodeWorkerHello } from '#src/wire/worker-codec.js';
+import { encodeWorkerHello } from '#src/wire/worker/worker-codec.js';
 import { hostileSession } from './hostile-session.js';
 
 const TYPES: readonly number[] = Object.values(JobFrameType);

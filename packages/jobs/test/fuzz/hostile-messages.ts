@@ -1,6 +1,6 @@
 import type { SeededRandom } from '@troupe/core/testing';
-import type { ClientMessage } from '#src/protocol/client-messages.js';
-import type { RunnerOffer, WorkerHello, WorkerMessage } from '#src/protocol/worker-messages.js';
+import type { ClientMessage } from '#src/protocol/client/client-messages.js';
+import type { RunnerOffer, WorkerHello, WorkerMessage } from '#src/protocol/worker/worker-messages.js';
 
 /** Numbers at which counters, offsets and windows may give way. */
 const NUMBERS = [0, 1, 2, 3, 255, 65_536, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER];

@@ -2,10 +2,10 @@ import type { SeededRandom } from '@troupe/core/testing';
 import { type Connection, Dialer, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { JOB_FEATURES } from '#src/protocol/job-protocol.js';
-import type { WorkerHello } from '#src/protocol/worker-messages.js';
-import { encodeClient, encodeClientHello } from '#src/wire/client-codec.js';
+import type { WorkerHello } from '#src/protocol/worker/worker-messages.js';
+import { encodeClient, encodeClientHello } from '#src/wire/client/client-codec.js';
 import type { Emit } from '#src/wire/session-codec.js';
-import { encodeWorker, encodeWorkerHello } from '#src/wire/worker-codec.js';
+import { encodeWorker, encodeWorkerHello } from '#src/wire/worker/worker-codec.js';
 import { HostileMessages } from './hostile-messages.js';
 
 /** The exec of the jobs that hostile workers get; no healthy client uses it. */

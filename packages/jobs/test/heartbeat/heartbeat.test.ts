@@ -5,10 +5,15 @@ import { type DialerAuth, IdentityStore } from '@troupe/transport';
 import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { AttemptEnd, HeartbeatHello, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
+import type {
+  AttemptEnd,
+  HeartbeatHello,
+  ToWorker,
+  WorkerMessage,
+} from '#src/protocol/worker/worker-messages.js';
 import { LeaderConnection } from '#src/remote/leader-connection.js';
 import type { RoleCodec } from '#src/remote/leader-session.js';
-import { encodeHeartbeatHello, encodeWorker, readToWorker } from '#src/wire/worker-codec.js';
+import { encodeHeartbeatHello, encodeWorker, readToWorker } from '#src/wire/worker/worker-codec.js';
 import { connectClient, startLeader } from '../checked-processes.js';
 import { workerProcess } from '../remote/role-process.js';
 import { BriefSpin, LongSpin, Nap, Spin } from '../remote/sample-jobs.js';

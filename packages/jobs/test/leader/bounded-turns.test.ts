@@ -6,7 +6,7 @@ import { TURN_JOBS_MAX } from '#src/leader/options/leader-limits.js';
 import { LEADER_OPTION_RULES } from '#src/leader/options/leader-option-rules.js';
 import { Ledger, RECORD_EXPIRIES_MAX, TICK_EXPIRIES_MAX } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
-import type { SubmitItem } from '#src/protocol/client-messages.js';
+import type { SubmitItem } from '#src/protocol/client/client-messages.js';
 import { policyOf } from '../ledger/random-records.js';
 import { LeaderHarness } from './leader-harness.js';
 

@@ -4,7 +4,7 @@ import { type MemoryFiles, type MemoryLog, memoryJournal, memorySpill } from '@t
 import type { SubmitQuota } from '@troupe/transport';
 import type { LogCondition } from '@troupe/wal';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import type { JobPolicy } from '#src/job/job-policy.js';
+import type { JobPolicy } from '#src/job/definition/job-policy.js';
 import type { JobsClock } from '#src/jobs-host.js';
 import type { JournalOwner } from '#src/journal/journal.js';
 import type { Leader } from '#src/leader/leader.js';
@@ -15,14 +15,14 @@ import type { ClientSession } from '#src/leader/sessions/client-session.js';
 import type { WorkerSession } from '#src/leader/sessions/worker-session.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
-import type { AdminAnswer, AdminRequest } from '#src/protocol/admin-messages.js';
+import type { AdminAnswer, AdminRequest } from '#src/protocol/client/admin-messages.js';
 import type {
   ClientMessage,
   JobOutcome,
   Receipt,
   SubmitItem,
   ToClient,
-} from '#src/protocol/client-messages.js';
+} from '#src/protocol/client/client-messages.js';
 import { JOB_FEATURES } from '#src/protocol/job-protocol.js';
 import type { PeerAccess } from '#src/protocol/leader-interface.js';
 import type { HeldStream } from '#src/protocol/stream-messages.js';
@@ -32,7 +32,7 @@ import type {
   AttemptRange,
   AttemptRef,
   ToWorker,
-} from '#src/protocol/worker-messages.js';
+} from '#src/protocol/worker/worker-messages.js';
 import type { OpenSpill, Spill, SpillLoaded, SpillWritten } from '#src/spill/spill.js';
 import { policyOf } from '../ledger/random-records.js';
 

@@ -2,9 +2,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { PeerMessages } from '#src/leader/leader-protocol.js';
 import { routePeerMessages } from '#src/leader/route-peer-messages.js';
-import type { ClientMessage } from '#src/protocol/client-messages.js';
+import type { ClientMessage } from '#src/protocol/client/client-messages.js';
 import type { PeerPort } from '#src/protocol/leader-interface.js';
-import type { WorkerMessage } from '#src/protocol/worker-messages.js';
+import type { WorkerMessage } from '#src/protocol/worker/worker-messages.js';
 
 const routes = suite('route peer messages');
 

@@ -1,5 +1,5 @@
-import type { JobPolicy } from '#src/job/job-policy.js';
-import { DEFAULT_RETRY } from '#src/job/retry-policy.js';
+import type { JobPolicy } from '#src/job/definition/job-policy.js';
+import { DEFAULT_RETRY } from '#src/job/definition/retry-policy.js';
 import type { TraceContext } from '#src/job/trace-context.js';
 import type { Job } from '#src/ledger/jobs/job.js';
 import type { Ledger } from '#src/ledger/ledger.js';

@@ -11,9 +11,9 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { encodeToClient } from '#src/wire/client-codec.js';
+import { encodeToClient } from '#src/wire/client/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
-import { encodeToWorker } from '#src/wire/worker-codec.js';
+import { encodeToWorker } from '#src/wire/worker/worker-codec.js';
 import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';

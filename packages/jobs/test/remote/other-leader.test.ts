@@ -5,7 +5,7 @@ import { Dialer, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { encodeClientHello } from '#src/wire/client-codec.js';
+import { encodeClientHello } from '#src/wire/client/client-codec.js';
 import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';

@@ -3,7 +3,7 @@ import { handle } from '@troupe/jobs';
 import { memoryJournal } from '@troupe/jobs/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { defineJob } from '#src/job/define-job.js';
+import { defineJob } from '#src/job/definition/define-job.js';
 import { connectClient, embedded, startLeader, startWorker } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
 

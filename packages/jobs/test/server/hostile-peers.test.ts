@@ -14,10 +14,10 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { BATCH_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
-import { encodeClient, encodeClientHello } from '#src/wire/client-codec.js';
+import { BATCH_JOBS_MAX } from '#src/protocol/worker/run-time-estimate.js';
+import { encodeClient, encodeClientHello } from '#src/wire/client/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
-import { encodeWorker, encodeWorkerHello } from '#src/wire/worker-codec.js';
+import { encodeWorker, encodeWorkerHello } from '#src/wire/worker/worker-codec.js';
 import { connectClient } from '../checked-processes.js';
 import { leaderProcess, workerProcess } from '../remote/role-process.js';
 import { Echo } from '../remote/sample-jobs.js';

@@ -4,7 +4,7 @@ import { bodyFromBytes, type Connection, Dialer, NO_HEADER, nodeClock, nodeNet }
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { encodeClientHello } from '#src/wire/client-codec.js';
+import { encodeClientHello } from '#src/wire/client/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { connectClient, startLeader } from '../checked-processes.js';
 import { Echo } from '../remote/sample-jobs.js';

@@ -16,9 +16,9 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client-codec.js';
+import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client/client-codec.js';
 import { WireReader } from '#src/wire/wire-reader.js';
-import { encodeWorkerHello, readToWorker } from '#src/wire/worker-codec.js';
+import { encodeWorkerHello, readToWorker } from '#src/wire/worker/worker-codec.js';
 import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';

@@ -4,13 +4,13 @@ import { Dialer, NO_HEADER, nodeClock, nodeNet, type Role } from '@troupe/transp
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import type { ToClient } from '#src/protocol/client-messages.js';
-import type { ToWorker } from '#src/protocol/worker-messages.js';
-import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client-codec.js';
+import type { ToClient } from '#src/protocol/client/client-messages.js';
+import type { ToWorker } from '#src/protocol/worker/worker-messages.js';
+import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import type { Emit } from '#src/wire/session-codec.js';
 import { WireReader } from '#src/wire/wire-reader.js';
-import { encodeWorkerHello, readToWorker } from '#src/wire/worker-codec.js';
+import { encodeWorkerHello, readToWorker } from '#src/wire/worker/worker-codec.js';
 import { startLeader } from '../checked-processes.js';
 import { Echo } from '../remote/sample-jobs.js';
 import { tempFolder } from '../temp-folder.js';

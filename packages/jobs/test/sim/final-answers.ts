@@ -1,4 +1,4 @@
-import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
+import type { ClientMessage, ToClient } from '#src/protocol/client/client-messages.js';
 
 /**
  * Answers that no repetition changes: a call that the leader does not know, and a refusal for good. A client

@@ -1,4 +1,4 @@
-import { payloadText } from '#src/job/payload.js';
+import { payloadText } from '#src/job/payload/payload.js';
 import type { Ledger } from '#src/ledger/ledger.js';
 import { TOO_LATE } from './control/timed-jobs.js';
 import { EXPIRED, type JobModel, type ModelState, type RecordModel } from './record-model.js';

@@ -1,6 +1,6 @@
-import type { AdminAnswer, JobView } from '#src/protocol/admin-messages.js';
-import type { ClientMessage, Receipt, ToClient } from '#src/protocol/client-messages.js';
-import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
+import type { AdminAnswer, JobView } from '#src/protocol/client/admin-messages.js';
+import type { ClientMessage, Receipt, ToClient } from '#src/protocol/client/client-messages.js';
+import type { ToWorker, WorkerMessage } from '#src/protocol/worker/worker-messages.js';
 import type { ObservedHistory } from './history-checker.js';
 import type { RecordModel } from './record-model.js';
 

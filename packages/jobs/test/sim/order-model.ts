@@ -1,4 +1,4 @@
-import type { JobPolicy } from '#src/job/job-policy.js';
+import type { JobPolicy } from '#src/job/definition/job-policy.js';
 import { ALL_QUEUES, type QueueLimits, type QueueMode, queueOf } from '#src/job/queue-control.js';
 import type {
   AssignRecord,

@@ -2,10 +2,10 @@
 // calls and definitions of this one, and later ones, whose frames have optional fields of their own. Each is the
 // peer of this version behind a wire that changes its messages into those of the other.
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import type { AdminRequest } from '#src/protocol/admin-messages.js';
-import type { ClientHello, ClientMessage, ToClient } from '#src/protocol/client-messages.js';
+import type { AdminRequest } from '#src/protocol/client/admin-messages.js';
+import type { ClientHello, ClientMessage, ToClient } from '#src/protocol/client/client-messages.js';
 import { JOB_FEATURES, type JobFeature } from '#src/protocol/job-protocol.js';
-import type { ToWorker, WorkerHello, WorkerMessage } from '#src/protocol/worker-messages.js';
+import type { ToWorker, WorkerHello, WorkerMessage } from '#src/protocol/worker/worker-messages.js';
 import {
   encodeClient,
   encodeClientHello,
@@ -14,7 +14,7 @@ import {
   readClientHello,
   readToClient,
   type UnsupportedCall,
-} from '#src/wire/client-codec.js';
+} from '#src/wire/client/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import type { Emit } from '#src/wire/session-codec.js';
 import { WireReader } from '#src/wire/wire-reader.js';
@@ -25,7 +25,7 @@ import {
   readToWorker,
   readWorker,
   readWorkerHello,
-} from '#src/wire/worker-codec.js';
+} from '#src/wire/worker/worker-codec.js';
 import { laterFrame } from '../wire/later-frames.js';
 
 type Report = WorkerMessage & { readonly kind: 'report' };

@@ -24,7 +24,7 @@ import { Ledger } from '#src/ledger/ledger.js';
 import { LEDGER_FORMAT } from '#src/ledger/ledger-format.js';
 import { Producer } from '#src/ledger/producer.js';
 import type { Attempt } from '#src/worker/attempt/attempt.js';
-import { HandlerSlots } from '#src/worker/handler-slots.js';
+import { HandlerSlots } from '#src/worker/credit/handler-slots.js';
 import { RunnerPool } from '#src/worker/runners/runner-pool.js';
 import type { RunnerPools } from '#src/worker/runners/runner-pools.js';
 import { Worker } from '#src/worker/worker.js';

@@ -1,8 +1,8 @@
-import { OperatorCalls } from '#src/client/operator-calls.js';
+import { OperatorCalls } from '#src/client/calls/operator-calls.js';
 import { Fleet } from '#src/leader/dispatch/fleet.js';
 import { WorkerSteering } from '#src/leader/steering/worker-steering.js';
 import { SubmitProcessor } from '#src/leader/submit/submit-processor.js';
-import { HandlerBatches } from '#src/worker/handler-batches.js';
+import { HandlerBatches } from '#src/worker/handlers/handler-batches.js';
 import { WorkerReporter } from '#src/worker/worker-reporter.js';
 import { type PlantedBug, swap } from './planted-bugs.js';
 

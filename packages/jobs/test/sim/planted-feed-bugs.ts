@@ -1,5 +1,5 @@
 import { FeedSender } from '#src/client/machine/feed-sender.js';
-import type { Payload } from '#src/job/payload.js';
+import type { Payload } from '#src/job/payload/payload.js';
 import { FedJob } from '#src/leader/feeds/fed-job.js';
 import type { FeedReports } from '#src/leader/feeds/feed-reports.js';
 import { FeedTable } from '#src/leader/feeds/feed-table.js';

@@ -3,8 +3,8 @@ import { StreamReaders } from '#src/client/machine/stream-readers.js';
 import { SubmitWindow } from '#src/client/machine/submit-window.js';
 import { WorkerSession } from '#src/leader/sessions/worker-session.js';
 import { Ledger } from '#src/ledger/ledger.js';
-import type { AdminAnswer } from '#src/protocol/admin-messages.js';
-import type { ClientMessage, Receipt } from '#src/protocol/client-messages.js';
+import type { AdminAnswer } from '#src/protocol/client/admin-messages.js';
+import type { ClientMessage, Receipt } from '#src/protocol/client/client-messages.js';
 import { type PlantedBug, swap } from './planted-bugs.js';
 
 /** Bugs that show only between peers of different versions, or with optional fields. */

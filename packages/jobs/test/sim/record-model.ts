@@ -1,7 +1,7 @@
 import type { OpenJournal } from '@troupe/jobs';
 import type { DurableWrite } from '@troupe/wal';
-import type { JobPolicy } from '#src/job/job-policy.js';
-import { payloadText } from '#src/job/payload.js';
+import type { JobPolicy } from '#src/job/definition/job-policy.js';
+import { payloadText } from '#src/job/payload/payload.js';
 import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
 import type {
   AckRecord,

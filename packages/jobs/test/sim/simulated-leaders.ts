@@ -5,7 +5,7 @@ import type { FaultyStorage } from '@troupe/wal/testing';
 import { LeaderActor } from '#src/leader/leader-actor.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import type { Ledger } from '#src/ledger/ledger.js';
-import { viewActors } from '#src/protocol/actors-view.js';
+import { viewActors } from '#src/protocol/client/actors-view.js';
 import { fileSpill } from '#src/spill/file-spill.js';
 import type { OpenSpill, Spill } from '#src/spill/spill.js';
 import type { LeaderDisk, LeaderStorage } from './leader-disk.js';

@@ -1,15 +1,15 @@
 import { type ActorRef, type AnyRef, defineActor } from '@troupe/core';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
 import { routePeerMessages } from '#src/leader/route-peer-messages.js';
-import type { ClientHello, ClientMessage, ToClient } from '#src/protocol/client-messages.js';
+import type { ClientHello, ClientMessage, ToClient } from '#src/protocol/client/client-messages.js';
 import type {
   LeaderForClients,
   LeaderForWorkers,
   PeerAccess,
   PeerPort,
 } from '#src/protocol/leader-interface.js';
-import type { ToWorker, WorkerHello, WorkerMessage } from '#src/protocol/worker-messages.js';
-import type { UnsupportedCall } from '#src/wire/client-codec.js';
+import type { ToWorker, WorkerHello, WorkerMessage } from '#src/protocol/worker/worker-messages.js';
+import type { UnsupportedCall } from '#src/wire/client/client-codec.js';
 import { FinalAnswers } from './final-answers.js';
 import type { ObservedConnection } from './message-observer.js';
 import type { PeerVersion, PeerVersions } from './peer-versions.js';

@@ -3,9 +3,14 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
+import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client/client-messages.js';
 import type { FeedState } from '#src/protocol/feed-messages.js';
-import type { Assignment, AttemptEnd, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
+import type {
+  Assignment,
+  AttemptEnd,
+  ToWorker,
+  WorkerMessage,
+} from '#src/protocol/worker/worker-messages.js';
 import {
   encodeClient,
   encodeClientHello,
@@ -13,7 +18,7 @@ import {
   readClient,
   readClientHello,
   readToClient,
-} from '#src/wire/client-codec.js';
+} from '#src/wire/client/client-codec.js';
 import { FRAME_BYTES, JobFrameType } from '#src/wire/job-frame-type.js';
 import { WireReader } from '#src/wire/wire-reader.js';
 import {
@@ -27,7 +32,7 @@ import {
   readToWorker,
   readWorker,
   readWorkerHello,
-} from '#src/wire/worker-codec.js';
+} from '#src/wire/worker/worker-codec.js';
 import { Echo } from '../remote/sample-jobs.js';
 
 const codec = suite('network codec');

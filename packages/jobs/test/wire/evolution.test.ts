@@ -4,10 +4,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { HAS_FIELDS, readOptionalFields, writeOptionalFields } from '#src/bytes/optional-fields.js';
-import { readClient, readSubmitHead, readToClient } from '#src/wire/client-codec.js';
+import { readClient, readSubmitHead, readToClient } from '#src/wire/client/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { WireReader } from '#src/wire/wire-reader.js';
-import { readToWorker, readWorker } from '#src/wire/worker-codec.js';
+import { readToWorker, readWorker } from '#src/wire/worker/worker-codec.js';
 
 const evolution = suite('evolution of job messages');
 

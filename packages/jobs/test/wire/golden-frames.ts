@@ -1,6 +1,6 @@
 import type { ByteWriter } from '#src/bytes/byte-writer.js';
-import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
-import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
+import type { ClientMessage, ToClient } from '#src/protocol/client/client-messages.js';
+import type { ToWorker, WorkerMessage } from '#src/protocol/worker/worker-messages.js';
 import {
   encodeClient,
   encodeClientHello,
@@ -8,7 +8,7 @@ import {
   readClient,
   readClientHello,
   readToClient,
-} from '#src/wire/client-codec.js';
+} from '#src/wire/client/client-codec.js';
 import type { Emit } from '#src/wire/session-codec.js';
 import type { WireReader } from '#src/wire/wire-reader.js';
 import {
@@ -22,7 +22,7 @@ import {
   readToWorker,
   readWorker,
   readWorkerHello,
-} from '#src/wire/worker-codec.js';
+} from '#src/wire/worker/worker-codec.js';
 
 /** A message and its frame in protocol 1: type and body in hex. Frames are added here, never changed. */
 export interface GoldenFrame {

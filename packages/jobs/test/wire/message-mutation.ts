@@ -1,6 +1,6 @@
 import { SeededRandom } from '@troupe/core/testing';
 import { JobsError } from '@troupe/jobs';
-import { readClient, readClientHello, readToClient } from '#src/wire/client-codec.js';
+import { readClient, readClientHello, readToClient } from '#src/wire/client/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { WireReader } from '#src/wire/wire-reader.js';
 import {
@@ -9,7 +9,7 @@ import {
   readToWorker,
   readWorker,
   readWorkerHello,
-} from '#src/wire/worker-codec.js';
+} from '#src/wire/worker/worker-codec.js';
 import { GOLDEN_FRAMES } from './golden-frames.js';
 
 const ITEMS_MAX = 16_384;

@@ -2,7 +2,7 @@ import { defineJob, handle, type JobHandle } from '@troupe/jobs';
 import { testJobs } from '@troupe/jobs/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { AttemptProgress } from '#src/protocol/progress-messages.js';
+import type { AttemptProgress } from '#src/protocol/worker/progress-messages.js';
 import { Attempt } from '#src/worker/attempt/attempt.js';
 import { ProgressOutbox } from '#src/worker/progress/progress-outbox.js';
 import { connectClient, startLeader, startWorker } from '../checked-processes.js';

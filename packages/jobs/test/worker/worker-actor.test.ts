@@ -1,10 +1,15 @@
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { defineJob } from '#src/job/define-job.js';
+import { defineJob } from '#src/job/definition/define-job.js';
 import type { PeerPort } from '#src/protocol/leader-interface.js';
-import type { AttemptEnd, ToWorker, WorkerHello, WorkerMessage } from '#src/protocol/worker-messages.js';
-import { handle } from '#src/worker/handler.js';
+import type {
+  AttemptEnd,
+  ToWorker,
+  WorkerHello,
+  WorkerMessage,
+} from '#src/protocol/worker/worker-messages.js';
+import { handle } from '#src/worker/handlers/handler.js';
 import { WorkerActor, type WorkerArgs } from '#src/worker/worker-actor.js';
 import { DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
 import { anything } from '../plain-schema.js';

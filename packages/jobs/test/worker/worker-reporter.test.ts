@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JobsTimers } from '#src/jobs-host.js';
-import { RunTimeEstimate } from '#src/protocol/run-time-estimate.js';
 import type { StreamChunks } from '#src/protocol/stream-messages.js';
-import type { WorkerMessage } from '#src/protocol/worker-messages.js';
-import { HandlerSlots } from '#src/worker/handler-slots.js';
+import { RunTimeEstimate } from '#src/protocol/worker/run-time-estimate.js';
+import type { WorkerMessage } from '#src/protocol/worker/worker-messages.js';
+import { HandlerSlots } from '#src/worker/credit/handler-slots.js';
 import { DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
 import { WorkerReporter } from '#src/worker/worker-reporter.js';
 

@@ -1,8 +1,13 @@
 import { AttemptAbortedError, defineJob, handle } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Assignment, AttemptEnd, WorkerHello, WorkerMessage } from '#src/protocol/worker-messages.js';
-import type { AttemptContext, HandledJob } from '#src/worker/handler.js';
+import type {
+  Assignment,
+  AttemptEnd,
+  WorkerHello,
+  WorkerMessage,
+} from '#src/protocol/worker/worker-messages.js';
+import type { AttemptContext, HandledJob } from '#src/worker/handlers/handler.js';
 import { Worker } from '#src/worker/worker.js';
 import {
   type AttemptFailure,

@@ -5,9 +5,9 @@ import { copyWal, nodeStorage, type VerifyReport, verifyWal } from '@troupe/wal'
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
 import { ExitCode } from '../../exit-code.js';
-import { isEmptyFolder, mustHoldLog, mustNotOverlap } from '../../input/check-log-folder.js';
-import { ProgressBar } from '../../output/progress-bar.js';
-import { readableUntilSignal } from '../../signal-interruption.js';
+import { isEmptyFolder, mustHoldLog, mustNotOverlap } from '../../input/files/check-log-folder.js';
+import { ProgressBar } from '../../output/progress/progress-bar.js';
+import { readableUntilSignal } from '../../signals/signal-interruption.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../../subcommand.js';
 
 export function addBackup(program: Command, context: CommandContext): void {

@@ -2,9 +2,9 @@ import { type LedgerMoment, ledgerAt } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
 import { ExitCode } from '../../exit-code.js';
-import { mustHoldLog } from '../../input/check-log-folder.js';
+import { mustHoldLog } from '../../input/files/check-log-folder.js';
 import { wholeNumber } from '../../input/option-parsers.js';
-import { withoutPayloads } from '../../output/line-without-payloads.js';
+import { withoutPayloads } from '../../output/text/line-without-payloads.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../../subcommand.js';
 
 interface Flags extends JsonFlag {

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path';
 import { loadLedger } from '@troupe/jobs';
 import type { CodecName } from '@troupe/wal';
 import type { Command } from 'commander';
-import { isEmptyFolder } from '../../input/check-log-folder.js';
+import { isEmptyFolder } from '../../input/files/check-log-folder.js';
+import { readLines } from '../../input/job/payload-input.js';
 import { logFormatOption } from '../../input/log-format-option.js';
-import { readLines } from '../../input/payload-input.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../../subcommand.js';
 
 interface LoadFlags extends JsonFlag {

@@ -2,16 +2,16 @@ import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
 import { atEachLeader, atLeaderOfJob, withClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
-import type { RequestFlags } from '../../input/connection-options.js';
-import { type GroupFlags, withGroupRequestOptions } from '../../input/group-leaders.js';
+import type { RequestFlags } from '../../input/connection/connection-options.js';
+import { type GroupFlags, withGroupRequestOptions } from '../../input/connection/group-leaders.js';
 import {
   type FilterFlags,
   filterOf,
   isFiltered,
   withFilterOptions,
   withStateOption,
-} from '../../input/job-filter.js';
-import { untypedJob } from '../../input/untyped-job.js';
+} from '../../input/job/job-filter.js';
+import { untypedJob } from '../../input/job/untyped-job.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 interface CancelFlags extends RequestFlags, GroupFlags, FilterFlags {

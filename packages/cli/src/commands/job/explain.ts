@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { withClient } from '../../command-client.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
-import { explanationLines } from '../../output/explanation-text.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
+import { explanationLines } from '../../output/text/explanation-text.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 export function addExplain(program: Command, context: CommandContext): void {

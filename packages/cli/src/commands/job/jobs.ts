@@ -1,13 +1,18 @@
 import type { Client, JobView } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { atEachLeader, atLeaderOfJob, withClient, withWaitingClient } from '../../command-client.js';
-import type { RequestFlags } from '../../input/connection-options.js';
-import { type GroupFlags, withGroupRequestOptions } from '../../input/group-leaders.js';
-import { type FilterFlags, filterOf, withFilterOptions, withStateOption } from '../../input/job-filter.js';
+import type { RequestFlags } from '../../input/connection/connection-options.js';
+import { type GroupFlags, withGroupRequestOptions } from '../../input/connection/group-leaders.js';
+import {
+  type FilterFlags,
+  filterOf,
+  withFilterOptions,
+  withStateOption,
+} from '../../input/job/job-filter.js';
+import { untypedJob } from '../../input/job/untyped-job.js';
 import { duration, TIMER_MS_MAX, wholeNumber } from '../../input/option-parsers.js';
-import { untypedJob } from '../../input/untyped-job.js';
-import { jobLines, type ShownJob, shownJob } from '../../output/job-text.js';
-import { printTable } from '../../output/text-table.js';
+import { jobLines, type ShownJob, shownJob } from '../../output/text/job-text.js';
+import { printTable } from '../../output/text/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 import { addCancel } from './cancel.js';
 import { printStream } from './stream.js';

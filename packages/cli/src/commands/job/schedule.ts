@@ -3,11 +3,11 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../../cli-error.js';
 import { withClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
+import { type PayloadFlags, readPayload } from '../../input/job/payload-input.js';
+import { type JobFlags, untypedJob, withJobOptions } from '../../input/job/untyped-job.js';
 import { duration, wholeNumber, YEAR_MS } from '../../input/option-parsers.js';
-import { type PayloadFlags, readPayload } from '../../input/payload-input.js';
-import { type JobFlags, untypedJob, withJobOptions } from '../../input/untyped-job.js';
-import { scheduleTable, shownSchedule } from '../../output/schedule-text.js';
+import { scheduleTable, shownSchedule } from '../../output/text/schedule-text.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 interface AddFlags extends RequestFlags, JobFlags, PayloadFlags {

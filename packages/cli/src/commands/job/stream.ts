@@ -4,10 +4,10 @@ import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
 import { withWaitingClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
-import { type FeedForm, feedItems } from '../../input/feed-items.js';
-import { untypedJob } from '../../input/untyped-job.js';
-import { escapeControlCharacters } from '../../output/escape-control-characters.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
+import { type FeedForm, feedItems } from '../../input/job/feed-items.js';
+import { untypedJob } from '../../input/job/untyped-job.js';
+import { escapeControlCharacters } from '../../output/text/escape-control-characters.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../../subcommand.js';
 
 interface FeedFlags extends RequestFlags {

@@ -5,24 +5,24 @@ import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
 import { withWaitingClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
-import type { CommandDeadline } from '../../input/command-deadline.js';
-import type { RequestFlags } from '../../input/connection-options.js';
-import { type GroupFlags, ofGroup, withGroupRequestOptions } from '../../input/group-leaders.js';
-import { duration, TIMER_MS_MAX, YEAR_MS } from '../../input/option-parsers.js';
+import type { CommandDeadline } from '../../input/connection/command-deadline.js';
+import type { RequestFlags } from '../../input/connection/connection-options.js';
+import { type GroupFlags, ofGroup, withGroupRequestOptions } from '../../input/connection/group-leaders.js';
 import {
   jsonOfText,
   largeFile,
   type PayloadFlags,
   readPayload,
   readPayloadLines,
-} from '../../input/payload-input.js';
+} from '../../input/job/payload-input.js';
+import { type JobFlags, untypedJob, withJobOptions } from '../../input/job/untyped-job.js';
+import { duration, TIMER_MS_MAX, YEAR_MS } from '../../input/option-parsers.js';
 import { repeatable } from '../../input/repeatable-option.js';
-import { type JobFlags, untypedJob, withJobOptions } from '../../input/untyped-job.js';
-import { byteCountingNet } from '../../output/byte-counting-net.js';
-import { escapeControlCharacters } from '../../output/escape-control-characters.js';
-import { reasonText } from '../../output/explanation-text.js';
 import { OrderedReceipts } from '../../output/ordered-receipts.js';
-import { ProgressBar } from '../../output/progress-bar.js';
+import { byteCountingNet } from '../../output/progress/byte-counting-net.js';
+import { ProgressBar } from '../../output/progress/progress-bar.js';
+import { escapeControlCharacters } from '../../output/text/escape-control-characters.js';
+import { reasonText } from '../../output/text/explanation-text.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 import { printStream } from './stream.js';
 

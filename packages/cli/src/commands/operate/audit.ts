@@ -1,9 +1,9 @@
 import type { AuditView } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { withClient } from '../../command-client.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
 import { wholeNumber } from '../../input/option-parsers.js';
-import { printTable } from '../../output/text-table.js';
+import { printTable } from '../../output/text/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 interface Flags extends RequestFlags {

@@ -3,7 +3,11 @@ import type { Command } from 'commander';
 import { type ProbedAddress, probeAddress } from '../../address-probe.js';
 import { withClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
-import { dialOptions, type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
+import {
+  dialOptions,
+  type RequestFlags,
+  withRequestOptions,
+} from '../../input/connection/connection-options.js';
 import { wholeNumber } from '../../input/option-parsers.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 

@@ -1,8 +1,8 @@
 import type { ClientView } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { withClient } from '../../command-client.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
-import { printTable } from '../../output/text-table.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
+import { printTable } from '../../output/text/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 export function addClients(program: Command, context: CommandContext): void {

@@ -1,11 +1,11 @@
 import type { Client, ExecStatsView, QueueLimits, QueueView } from '@troupe/jobs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { atEachLeader, withClient } from '../../command-client.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
-import { type GroupFlags, withGroupRequestOptions } from '../../input/group-leaders.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
+import { type GroupFlags, withGroupRequestOptions } from '../../input/connection/group-leaders.js';
 import { duration, wholeNumber, YEAR_MS } from '../../input/option-parsers.js';
-import { timeText } from '../../output/explanation-text.js';
-import { printTable } from '../../output/text-table.js';
+import { timeText } from '../../output/text/explanation-text.js';
+import { printTable } from '../../output/text/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 type RateLimit = NonNullable<QueueLimits['rate']>;

@@ -2,9 +2,13 @@ import { type Client, connectClient } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
 import { ExitCode } from '../../exit-code.js';
-import { dialOptions, type LeaderFlags, withLeaderOptions } from '../../input/connection-options.js';
+import {
+  dialOptions,
+  type LeaderFlags,
+  withLeaderOptions,
+} from '../../input/connection/connection-options.js';
 import { duration, wholeNumber } from '../../input/option-parsers.js';
-import { untilSignal } from '../../process-signals.js';
+import { untilSignal } from '../../signals/process-signals.js';
 import { type CommandContext, type JsonFlag, subcommand } from '../../subcommand.js';
 import { FullScreen } from '../../top/full-screen.js';
 import { leaderProblems } from '../../top/leader-problems.js';

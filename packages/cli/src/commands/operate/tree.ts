@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { readActors } from '../../actors/actors-socket.js';
 import { actorsText } from '../../actors/actors-text.js';
 import { withClient } from '../../command-client.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
-import { socketPath } from '../../input/leader-address.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
+import { socketPath } from '../../input/connection/leader-address.js';
 import { wholeNumber } from '../../input/option-parsers.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 

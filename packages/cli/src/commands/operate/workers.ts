@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { atEachLeader, withClient } from '../../command-client.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
-import { type GroupFlags, withGroupRequestOptions } from '../../input/group-leaders.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
+import { type GroupFlags, withGroupRequestOptions } from '../../input/connection/group-leaders.js';
 import { duration } from '../../input/option-parsers.js';
-import { workerTable } from '../../output/worker-table.js';
+import { workerTable } from '../../output/text/worker-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 export function addWorkers(program: Command, context: CommandContext): void {

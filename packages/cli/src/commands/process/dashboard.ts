@@ -2,13 +2,17 @@ import { readFileSync } from 'node:fs';
 import { type ServeOptions, serveDashboard } from '@troupe/dashboard';
 import { connectClient } from '@troupe/jobs';
 import type { Command } from 'commander';
-import { checkTlsFiles } from '../../input/check-tls-files.js';
-import { dialOptions, type LeaderFlags, withLeaderOptions } from '../../input/connection-options.js';
+import {
+  dialOptions,
+  type LeaderFlags,
+  withLeaderOptions,
+} from '../../input/connection/connection-options.js';
+import { checkTlsFiles } from '../../input/files/check-tls-files.js';
+import { readTokenFile } from '../../input/files/token-file.js';
 import { wholeNumber } from '../../input/option-parsers.js';
 import { repeatable } from '../../input/repeatable-option.js';
-import { readTokenFile } from '../../input/token-file.js';
 import { ConnectionNotices } from '../../output/connection-notices.js';
-import { untilSignal } from '../../process-signals.js';
+import { untilSignal } from '../../signals/process-signals.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../../subcommand.js';
 
 export const DEFAULT_HTTP_PORT = 7_420;

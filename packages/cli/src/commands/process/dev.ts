@@ -7,11 +7,11 @@ import { formatAddress } from '@troupe/transport';
 import type { Command } from 'commander';
 import { FolderWatch } from '../../dev/folder-watch.js';
 import { WorkerProcess } from '../../dev/worker-process.js';
-import { DEFAULT_PORT } from '../../input/leader-address.js';
+import { DEFAULT_PORT } from '../../input/connection/leader-address.js';
 import { wholeNumber } from '../../input/option-parsers.js';
 import { silentHost } from '../../logging-host.js';
-import { printCrash } from '../../output/print-crash.js';
-import { untilSignal } from '../../process-signals.js';
+import { printCrash } from '../../output/errors/print-crash.js';
+import { untilSignal } from '../../signals/process-signals.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../../subcommand.js';
 import { DEFAULT_HTTP_PORT } from './dashboard.js';
 

@@ -5,10 +5,10 @@ import { type Address, formatAddress } from '@troupe/transport';
 import { nodeStorage } from '@troupe/wal';
 import { CliError } from '../../cli-error.js';
 import { ExitCode } from '../../exit-code.js';
-import { authOf } from '../../input/key-file.js';
-import { parseAddress } from '../../input/leader-address.js';
+import { parseAddress } from '../../input/connection/leader-address.js';
+import { authOf } from '../../input/files/key-file.js';
 import { silentHost } from '../../logging-host.js';
-import { escapeControlCharacters } from '../../output/escape-control-characters.js';
+import { escapeControlCharacters } from '../../output/text/escape-control-characters.js';
 import { type CommandContext, type JsonFlag, printResult } from '../../subcommand.js';
 
 /** Flags of a leader that uses PostgreSQL. */

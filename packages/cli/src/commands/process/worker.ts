@@ -16,17 +16,21 @@ import type { Command } from 'commander';
 import { ActorsSocket } from '../../actors/actors-socket.js';
 import { CliError } from '../../cli-error.js';
 import { ExitCode } from '../../exit-code.js';
-import { dialOptions, type LeaderFlags, withLeaderOptions } from '../../input/connection-options.js';
-import { type GroupFlags, leaderMapOf, withGroupOptions } from '../../input/group-leaders.js';
-import { socketPath } from '../../input/leader-address.js';
-import { moduleErrorPlace } from '../../input/module-error-place.js';
+import {
+  dialOptions,
+  type LeaderFlags,
+  withLeaderOptions,
+} from '../../input/connection/connection-options.js';
+import { type GroupFlags, leaderMapOf, withGroupOptions } from '../../input/connection/group-leaders.js';
+import { socketPath } from '../../input/connection/leader-address.js';
+import { moduleErrorPlace } from '../../input/files/module-error-place.js';
 import { duration, share, wholeNumber } from '../../input/option-parsers.js';
 import { repeatable } from '../../input/repeatable-option.js';
 import { loggingHost } from '../../logging-host.js';
 import { ConnectionNotices } from '../../output/connection-notices.js';
-import { escapeControlCharacters } from '../../output/escape-control-characters.js';
-import { logLines } from '../../output/log-lines.js';
-import { untilSignal } from '../../process-signals.js';
+import { logLines } from '../../output/errors/log-lines.js';
+import { escapeControlCharacters } from '../../output/text/escape-control-characters.js';
+import { untilSignal } from '../../signals/process-signals.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../../subcommand.js';
 
 type WorkerOptions = Omit<StartWorkerOptions, 'handlers' | 'threads'>;

@@ -7,13 +7,17 @@ import { type Client, connectClient, type DialOptions, handle, startWorker } fro
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
 import { ExitCode } from '../../exit-code.js';
-import { type ConnectionFlags, dialOptions, withConnectionOptions } from '../../input/connection-options.js';
-import { parseAddress } from '../../input/leader-address.js';
+import {
+  type ConnectionFlags,
+  dialOptions,
+  withConnectionOptions,
+} from '../../input/connection/connection-options.js';
+import { parseAddress } from '../../input/connection/leader-address.js';
+import { untypedJob } from '../../input/job/untyped-job.js';
 import { wholeNumber } from '../../input/option-parsers.js';
-import { untypedJob } from '../../input/untyped-job.js';
 import { silentHost } from '../../logging-host.js';
-import { ProgressBar } from '../../output/progress-bar.js';
-import { interruption } from '../../signal-interruption.js';
+import { ProgressBar } from '../../output/progress/progress-bar.js';
+import { interruption } from '../../signals/signal-interruption.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../../subcommand.js';
 
 interface Flags extends JsonFlag, ConnectionFlags {

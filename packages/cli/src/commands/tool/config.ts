@@ -1,8 +1,8 @@
 import { leaderSettings } from '@troupe/jobs';
 import type { Command } from 'commander';
-import { type RequestFlags, withRequestOptions } from '../../input/connection-options.js';
-import { readLeaderConfig } from '../../input/leader-config.js';
-import { printTable } from '../../output/text-table.js';
+import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
+import { readLeaderConfig } from '../../input/files/leader-config.js';
+import { printTable } from '../../output/text/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 /** A setting, its value, and where the value comes from. */

@@ -1,9 +1,9 @@
-import type { JobDefinition } from '../../job/define-job.js';
-import { type Payload, payloadOfValue } from '../../job/payload.js';
-import { validateBySchema } from '../../job/validate-by-schema.js';
+import type { JobDefinition } from '../../job/definition/define-job.js';
+import { validateBySchema } from '../../job/definition/validate-by-schema.js';
+import { type Payload, payloadOfValue } from '../../job/payload/payload.js';
 import { FeedRefusedError, JobDefinitionError } from '../../jobs-error.js';
 import { FEED_ITEM_BYTES_MAX, type FeedRefusal, type FeedState } from '../../protocol/feed-messages.js';
-import { Deferred } from '../deferred.js';
+import { Deferred } from '../calls/deferred.js';
 
 /** The answer to an item of a feed: it is on the leader's disk. */
 export interface FeedReceipt {

@@ -1,11 +1,11 @@
-import type { AdminAnswer } from '../../protocol/admin-messages.js';
+import type { AdminAnswer } from '../../protocol/client/admin-messages.js';
 import type {
   ClientHello,
   ClientMessage,
   JobOutcome,
   Receipt,
   ToClient,
-} from '../../protocol/client-messages.js';
+} from '../../protocol/client/client-messages.js';
 import type { FeedRefusal, FeedState } from '../../protocol/feed-messages.js';
 import type { StreamItem } from '../../protocol/stream-messages.js';
 

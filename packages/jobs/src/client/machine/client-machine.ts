@@ -1,9 +1,9 @@
 // Hot path: `submit` and the receipts and outcomes of `fromLeader` run once per job.
-import type { JobPolicy } from '../../job/job-policy.js';
-import { EMPTY_PAYLOAD } from '../../job/payload.js';
-import type { StoredPayload } from '../../job/stored-payload.js';
+import type { JobPolicy } from '../../job/definition/job-policy.js';
+import { EMPTY_PAYLOAD } from '../../job/payload/payload.js';
+import type { StoredPayload } from '../../job/payload/stored-payload.js';
 import { ClientClosedError, LeaderChangedError, SessionRefusedError } from '../../jobs-error.js';
-import type { ClientMessage, Receipt, ToClient } from '../../protocol/client-messages.js';
+import type { ClientMessage, Receipt, ToClient } from '../../protocol/client/client-messages.js';
 import type { OpenFeed } from '../../protocol/feed-messages.js';
 import { JOB_FEATURES, JOB_PROTOCOL } from '../../protocol/job-protocol.js';
 import type { ReadStream, StreamConsumed } from '../../protocol/stream-messages.js';

@@ -1,7 +1,7 @@
 // Hot path: `add` and `received` run once per item.
 import { Ring } from '../../collections/ring.js';
-import type { Payload } from '../../job/payload.js';
-import type { ClientMessage } from '../../protocol/client-messages.js';
+import type { Payload } from '../../job/payload/payload.js';
+import type { ClientMessage } from '../../protocol/client/client-messages.js';
 import { FEED_MESSAGE_BYTES, type FeedState } from '../../protocol/feed-messages.js';
 import type { FeedDraft } from './feed-senders.js';
 

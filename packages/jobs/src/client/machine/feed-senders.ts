@@ -1,5 +1,5 @@
-import type { Payload } from '../../job/payload.js';
-import type { ClientMessage } from '../../protocol/client-messages.js';
+import type { Payload } from '../../job/payload/payload.js';
+import type { ClientMessage } from '../../protocol/client/client-messages.js';
 import type { FeedRefusal, FeedState, OpenFeed } from '../../protocol/feed-messages.js';
 import type { ClientEffects } from './client-effects.js';
 import { FeedSender } from './feed-sender.js';

@@ -1,5 +1,5 @@
-import type { AdminAnswer, AdminRequest } from '../../protocol/admin-messages.js';
-import type { ClientMessage } from '../../protocol/client-messages.js';
+import type { AdminAnswer, AdminRequest } from '../../protocol/client/admin-messages.js';
+import type { ClientMessage } from '../../protocol/client/client-messages.js';
 import type { ClientEffects } from './client-effects.js';
 
 /** An admin request of one call. */

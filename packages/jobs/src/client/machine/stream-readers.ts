@@ -1,4 +1,4 @@
-import type { ClientMessage } from '../../protocol/client-messages.js';
+import type { ClientMessage } from '../../protocol/client/client-messages.js';
 import type { ReadStream, StreamConsumed, StreamItems } from '../../protocol/stream-messages.js';
 import { positionBehind } from '../stream/position-behind.js';
 import type { ClientEffects } from './client-effects.js';

@@ -1,5 +1,5 @@
-import { EMPTY_PAYLOAD } from '../../job/payload.js';
-import type { SubmitItem } from '../../protocol/client-messages.js';
+import { EMPTY_PAYLOAD } from '../../job/payload/payload.js';
+import type { SubmitItem } from '../../protocol/client/client-messages.js';
 
 /** A submit that is still being filled. */
 export type ItemDraft = { -readonly [Field in keyof SubmitItem]: SubmitItem[Field] };

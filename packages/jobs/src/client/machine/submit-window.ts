@@ -1,9 +1,9 @@
 // Hot path: `enter` and `receipts` run once per job or batch.
 
 import { Ring } from '../../collections/ring.js';
-import { RECORD_BYTES_MAX } from '../../job/job-policy.js';
-import type { Payload } from '../../job/payload.js';
-import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../../protocol/client-messages.js';
+import { RECORD_BYTES_MAX } from '../../job/definition/job-policy.js';
+import type { Payload } from '../../job/payload/payload.js';
+import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../../protocol/client/client-messages.js';
 import type { SubmitDraft } from './submit-draft.js';
 
 const DEFAULT_OUTSTANDING_MAX = 1_024;

@@ -1,7 +1,7 @@
 // Hot path: `next` runs once per chunk, with one promise where the chunk is here.
-import type { JobChunk, JobDefinition } from '../../job/define-job.js';
-import { type Payload, payloadValue } from '../../job/payload.js';
-import { validateBySchema } from '../../job/validate-by-schema.js';
+import type { JobChunk, JobDefinition } from '../../job/definition/define-job.js';
+import { validateBySchema } from '../../job/definition/validate-by-schema.js';
+import { type Payload, payloadValue } from '../../job/payload/payload.js';
 import { StreamRefusedError } from '../../jobs-error.js';
 import type { StreamItem, StreamPosition } from '../../protocol/stream-messages.js';
 import type { ItemQueue } from './item-queue.js';

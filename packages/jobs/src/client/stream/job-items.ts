@@ -1,5 +1,5 @@
 // Hot path: `chunk` runs once per chunk.
-import type { JobChunk, JobDefinition, JobOutput } from '../../job/define-job.js';
+import type { JobChunk, JobDefinition, JobOutput } from '../../job/definition/define-job.js';
 import type { Trailer } from '../../job/trailer.js';
 import {
   JobCancelledError,
@@ -9,9 +9,9 @@ import {
   StreamGapError,
   StreamResetError,
 } from '../../jobs-error.js';
-import type { JobOutcome } from '../../protocol/client-messages.js';
+import type { JobOutcome } from '../../protocol/client/client-messages.js';
 import type { StreamPosition } from '../../protocol/stream-messages.js';
-import { outputOf } from '../output-of-outcome.js';
+import { outputOf } from '../calls/output-of-outcome.js';
 import { ItemIterator, type StreamEvent } from './item-iterator.js';
 import type { OpenReader } from './reader-table.js';
 

@@ -7,7 +7,7 @@ import type {
   LeaderOverview,
   ReleaseKeys,
   WorkerView,
-} from '../../protocol/admin-messages.js';
+} from '../../protocol/client/admin-messages.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';

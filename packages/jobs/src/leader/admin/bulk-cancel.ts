@@ -1,8 +1,8 @@
 import { jobId } from '../../job/job-id.js';
 import type { CancelRecord } from '../../ledger/ledger-record.js';
-import type { AdminAnswer } from '../../protocol/admin-messages.js';
-import { BULK_JOBS_MAX } from '../../protocol/admin-messages.js';
-import type { CancelWhereRequest } from '../../protocol/search-messages.js';
+import type { AdminAnswer } from '../../protocol/client/admin-messages.js';
+import { BULK_JOBS_MAX } from '../../protocol/client/admin-messages.js';
+import type { CancelWhereRequest } from '../../protocol/client/search-messages.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import { type JobSearch, matches } from '../search/job-search.js';
 import type { JobWalks } from '../search/job-walks.js';

@@ -1,4 +1,4 @@
-import type { ClientView } from '../../protocol/operator-messages.js';
+import type { ClientView } from '../../protocol/client/operator-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 

@@ -1,6 +1,6 @@
 import type { Ring } from '../../collections/ring.js';
 import { ALL_QUEUES, queueOf } from '../../job/queue-control.js';
-import type { JobExplanation, WaitReason } from '../../protocol/explain-messages.js';
+import type { JobExplanation, WaitReason } from '../../protocol/client/explain-messages.js';
 import type { ExecQueue } from '../dispatch/exec-queue.js';
 import type { OrderGate } from '../dispatch/limits/order-gate.js';
 import type { QueueGate } from '../dispatch/limits/queue-gate.js';

@@ -1,7 +1,11 @@
 import { Ring } from '../../collections/ring.js';
-import { payloadBytes } from '../../job/payload.js';
-import { StoredPayload } from '../../job/stored-payload.js';
-import { type AdminAnswer, type AdminRequest, INPUT_PART_BYTES_MAX } from '../../protocol/admin-messages.js';
+import { payloadBytes } from '../../job/payload/payload.js';
+import { StoredPayload } from '../../job/payload/stored-payload.js';
+import {
+  type AdminAnswer,
+  type AdminRequest,
+  INPUT_PART_BYTES_MAX,
+} from '../../protocol/client/admin-messages.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 

@@ -1,8 +1,8 @@
-import { payloadOfText } from '../../job/payload.js';
+import { payloadOfText } from '../../job/payload/payload.js';
 import type { RequestRefusalCode } from '../../jobs-error.js';
-import type { AdminAnswer, AdminRequest, JobView } from '../../protocol/admin-messages.js';
-import type { ExecDepth } from '../../protocol/operator-messages.js';
-import type { JobFilter, OperatorRequest } from '../../protocol/search-messages.js';
+import type { AdminAnswer, AdminRequest, JobView } from '../../protocol/client/admin-messages.js';
+import type { ExecDepth } from '../../protocol/client/operator-messages.js';
+import type { JobFilter, OperatorRequest } from '../../protocol/client/search-messages.js';
 import { DeadLetterGroups } from '../dead-letters/dead-letter-groups.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import { type JobSearch, matches } from '../search/job-search.js';

@@ -6,7 +6,7 @@ import {
   queueNameOf,
   queueOf,
 } from '../../job/queue-control.js';
-import type { AdminAnswer, QueueView } from '../../protocol/admin-messages.js';
+import type { AdminAnswer, QueueView } from '../../protocol/client/admin-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 

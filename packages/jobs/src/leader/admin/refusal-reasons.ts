@@ -1,4 +1,4 @@
-import type { RefusalReason } from '../../protocol/admin-messages.js';
+import type { RefusalReason } from '../../protocol/client/admin-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 
 /** The reasons for which a leader refuses submits now, each with use and limit. Empty: it takes them. */

@@ -1,4 +1,4 @@
-import type { RunnerWait } from '../../protocol/admin-messages.js';
+import type { RunnerWait } from '../../protocol/client/admin-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 
 /** Queued jobs that are due and lack nothing but an instance of their warm runner. */

@@ -1,4 +1,4 @@
-import type { LeaderTable, QuotaUse, TableUse } from '../../protocol/admin-messages.js';
+import type { LeaderTable, QuotaUse, TableUse } from '../../protocol/client/admin-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { LeaderLimits } from '../options/leader-limits.js';
 

@@ -1,4 +1,4 @@
-import type { JobOutcome } from '../../protocol/client-messages.js';
+import type { JobOutcome } from '../../protocol/client/client-messages.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 

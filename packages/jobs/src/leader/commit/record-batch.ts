@@ -1,6 +1,6 @@
 import type { CodecName } from '@troupe/wal';
 import { ByteWriter } from '../../bytes/byte-writer.js';
-import { StoredPayload } from '../../job/stored-payload.js';
+import { StoredPayload } from '../../job/payload/stored-payload.js';
 import type { Journal } from '../../journal/journal.js';
 import { encodeEntry } from '../../ledger/codec/record-entry.js';
 import type { LedgerRecord } from '../../ledger/ledger-record.js';

@@ -1,4 +1,4 @@
-import type { DeadLetterGroup } from '../../protocol/dead-letter-messages.js';
+import type { DeadLetterGroup } from '../../protocol/client/dead-letter-messages.js';
 import type { LeaderJob } from '../leader-context.js';
 import { fingerprintOf } from './error-fingerprint.js';
 

@@ -1,7 +1,8 @@
 // Hot path: `assign`, `assigned`, `report` and `endLease` run once per attempt.
+
+import { isFed } from '../../job/definition/job-policy.js';
+import { retryDelayMs } from '../../job/definition/retry-policy.js';
 import { boundedFailure } from '../../job/job-failure.js';
-import { isFed } from '../../job/job-policy.js';
-import { retryDelayMs } from '../../job/retry-policy.js';
 import { TRAILER_BYTES_MAX } from '../../job/trailer.js';
 import type { JobFailure } from '../../jobs-error.js';
 import type {
@@ -14,7 +15,7 @@ import type {
 } from '../../ledger/ledger-record.js';
 import { YEAR_MS } from '../../option-check.js';
 import type { LostPayload } from '../../protocol/leader-interface.js';
-import type { AttemptEnd, AttemptRef, StreamEnd } from '../../protocol/worker-messages.js';
+import type { AttemptEnd, AttemptRef, StreamEnd } from '../../protocol/worker/worker-messages.js';
 import type { FeedTable } from '../feeds/feed-table.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { WorkerSession } from '../sessions/worker-session.js';

@@ -1,5 +1,5 @@
 import { Ring } from '../../collections/ring.js';
-import { DEFAULT_PRIORITY } from '../../job/job-policy.js';
+import { DEFAULT_PRIORITY } from '../../job/definition/job-policy.js';
 import type { JobFeature } from '../../protocol/job-protocol.js';
 import type { QueueGate } from './limits/queue-gate.js';
 import type { TenantLane } from './tenant-lane.js';

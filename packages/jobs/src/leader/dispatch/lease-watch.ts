@@ -1,5 +1,5 @@
-import type { WorkerLiveness } from '../../protocol/admin-messages.js';
-import type { HeartbeatHello, LoopBlocked } from '../../protocol/worker-messages.js';
+import type { WorkerLiveness } from '../../protocol/client/admin-messages.js';
+import type { HeartbeatHello, LoopBlocked } from '../../protocol/worker/worker-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 import { type HeartbeatPort, HeartbeatSession } from '../sessions/heartbeat-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';

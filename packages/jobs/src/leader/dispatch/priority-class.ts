@@ -1,5 +1,5 @@
 import { Ring } from '../../collections/ring.js';
-import { PRIORITY_MAX } from '../../job/job-policy.js';
+import { PRIORITY_MAX } from '../../job/definition/job-policy.js';
 import type { ExecQueue } from './exec-queue.js';
 
 /** A class rises by one for each of these that its oldest job has waited (ADR 0425). */

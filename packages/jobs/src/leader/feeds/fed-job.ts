@@ -1,4 +1,4 @@
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { StoredFeed } from '../../ledger/feeds/stored-feed.js';
 import type { FedItems, FeedRequest } from '../../protocol/feed-messages.js';
 import type { ClientSession } from '../sessions/client-session.js';

@@ -1,4 +1,4 @@
-import { isFed } from '../../job/job-policy.js';
+import { isFed } from '../../job/definition/job-policy.js';
 import { identityOf } from '../../ledger/identity-usage.js';
 import { FEED_ITEM_BYTES_MAX, type FeedMessage, type FeedRefusal } from '../../protocol/feed-messages.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';

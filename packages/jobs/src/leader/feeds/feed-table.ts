@@ -1,8 +1,8 @@
-import { isFed } from '../../job/job-policy.js';
+import { isFed } from '../../job/definition/job-policy.js';
 import { StoredFeed } from '../../ledger/feeds/stored-feed.js';
 import { identityOf } from '../../ledger/identity-usage.js';
 import type { FeedEndRecord, FeedRecord } from '../../ledger/ledger-record.js';
-import type { FeedView } from '../../protocol/admin-messages.js';
+import type { FeedView } from '../../protocol/client/admin-messages.js';
 import type {
   FedItems,
   FeedMessage,

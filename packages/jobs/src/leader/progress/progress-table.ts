@@ -1,9 +1,9 @@
-import type { JobProgress } from '../../protocol/admin-messages.js';
+import type { JobProgress } from '../../protocol/client/admin-messages.js';
 import {
   type AttemptProgress,
   PROGRESS_LINES_MAX,
   PROGRESS_TEXT_MAX,
-} from '../../protocol/progress-messages.js';
+} from '../../protocol/worker/progress-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 

@@ -1,5 +1,5 @@
-import { policyProblem } from '../../job/job-policy.js';
-import { payloadOfText } from '../../job/payload.js';
+import { policyProblem } from '../../job/definition/job-policy.js';
+import { payloadOfText } from '../../job/payload/payload.js';
 import type { RequestRefusalCode } from '../../jobs-error.js';
 import { requestKey } from '../../ledger/key-window.js';
 import type { ScheduleFireRecord } from '../../ledger/ledger-record.js';
@@ -7,8 +7,8 @@ import { ruleText } from '../../ledger/schedules/schedule-rule.js';
 import type { StoredSchedule } from '../../ledger/schedules/schedule-table.js';
 import type { ScheduleTemplate } from '../../ledger/schedules/schedule-template.js';
 import { isPlainName } from '../../option-check.js';
-import type { AdminAnswer } from '../../protocol/admin-messages.js';
-import type { ScheduleRequest, ScheduleView } from '../../protocol/schedule-messages.js';
+import type { AdminAnswer } from '../../protocol/client/admin-messages.js';
+import type { ScheduleRequest, ScheduleView } from '../../protocol/client/schedule-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 import { labelProblem } from '../options/label-problem.js';
 import type { ClientSession } from '../sessions/client-session.js';

@@ -1,6 +1,6 @@
 import { identityOf } from '../../ledger/identity-usage.js';
 import { pageNo } from '../../ledger/jobs/job-table-page.js';
-import type { JobFilter } from '../../protocol/search-messages.js';
+import type { JobFilter } from '../../protocol/client/search-messages.js';
 import { fingerprintOf } from '../dead-letters/error-fingerprint.js';
 import type { LeaderJob, LeaderLedger, LeaderParts } from '../leader-context.js';
 import type { JobIndex } from './job-index.js';

@@ -8,7 +8,7 @@ import type {
   Receipt,
   Refusal,
   ToClient,
-} from '../../protocol/client-messages.js';
+} from '../../protocol/client/client-messages.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
 import type { OpenedFeed } from '../feeds/fed-job.js';
 import type { StreamReader } from '../streams/stream-reader.js';

@@ -1,5 +1,5 @@
 import type { PeerPort } from '../../protocol/leader-interface.js';
-import type { HeartbeatHello, ToWorker } from '../../protocol/worker-messages.js';
+import type { HeartbeatHello, ToWorker } from '../../protocol/worker/worker-messages.js';
 import { workerName } from './worker-session.js';
 
 export type HeartbeatPort = Pick<PeerPort<ToWorker>, 'offer'>;

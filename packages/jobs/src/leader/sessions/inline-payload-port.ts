@@ -1,9 +1,9 @@
 import type { Delivered } from '@troupe/core';
 import type { BodySource } from '@troupe/transport';
-import type { PayloadStore } from '../../job/payload-store.js';
-import { StoredPayload } from '../../job/stored-payload.js';
+import type { PayloadStore } from '../../job/payload/payload-store.js';
+import { StoredPayload } from '../../job/payload/stored-payload.js';
 import type { LostPayload } from '../../protocol/leader-interface.js';
-import type { Assignment, ToWorker } from '../../protocol/worker-messages.js';
+import type { Assignment, ToWorker } from '../../protocol/worker/worker-messages.js';
 import type { WorkerPort } from './worker-session.js';
 
 export interface InlinePayloadEvents {

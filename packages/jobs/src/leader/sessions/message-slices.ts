@@ -1,6 +1,6 @@
 import { Ring } from '../../collections/ring.js';
-import type { ClientMessage } from '../../protocol/client-messages.js';
-import type { WorkerMessage } from '../../protocol/worker-messages.js';
+import type { ClientMessage } from '../../protocol/client/client-messages.js';
+import type { WorkerMessage } from '../../protocol/worker/worker-messages.js';
 import type { Session } from '../leader-context.js';
 import type { ClientSession } from './client-session.js';
 import type { WorkerSession } from './worker-session.js';

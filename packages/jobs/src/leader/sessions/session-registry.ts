@@ -1,11 +1,11 @@
 import { isSubjectPattern } from '@troupe/transport';
-import { type JobPolicy, policyProblem } from '../../job/job-policy.js';
+import { type JobPolicy, policyProblem } from '../../job/definition/job-policy.js';
 import type { SessionRefusalCode } from '../../jobs-error.js';
 import { isPlainName } from '../../option-check.js';
-import type { ClientHello, ClientMessage } from '../../protocol/client-messages.js';
+import type { ClientHello, ClientMessage } from '../../protocol/client/client-messages.js';
 import { JOB_FEATURES, JOB_PROTOCOL, type ProtocolOffer } from '../../protocol/job-protocol.js';
-import { BATCH_JOBS_MAX } from '../../protocol/run-time-estimate.js';
-import type { WorkerHello, WorkerMessage } from '../../protocol/worker-messages.js';
+import { BATCH_JOBS_MAX } from '../../protocol/worker/run-time-estimate.js';
+import type { WorkerHello, WorkerMessage } from '../../protocol/worker/worker-messages.js';
 import type { AdminApi } from '../admin/admin-api.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';

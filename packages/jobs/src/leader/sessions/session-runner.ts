@@ -1,4 +1,4 @@
-import type { RunnerUse } from '../../protocol/worker-messages.js';
+import type { RunnerUse } from '../../protocol/worker/worker-messages.js';
 
 /** A warm runner of one worker session. Its credit is two totals, as that of the session (ADR 0403). */
 export class SessionRunner {

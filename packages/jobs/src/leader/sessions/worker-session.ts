@@ -1,8 +1,8 @@
 import { matchesSubject, subjectTokenOf } from '@troupe/transport';
 import type { Ring } from '../../collections/ring.js';
-import type { WorkerLiveness } from '../../protocol/admin-messages.js';
+import type { WorkerLiveness } from '../../protocol/client/admin-messages.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
-import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
+import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/worker/run-time-estimate.js';
 import type {
   Assignment,
   AttemptAbort,
@@ -13,7 +13,7 @@ import type {
   ToWorker,
   WorkerHello,
   WorkerMessage,
-} from '../../protocol/worker-messages.js';
+} from '../../protocol/worker/worker-messages.js';
 import type { ExecQueue, QueueName } from '../dispatch/exec-queue.js';
 import type { Lease } from '../dispatch/lease.js';
 import type { HeartbeatSession } from './heartbeat-session.js';

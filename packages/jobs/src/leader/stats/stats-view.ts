@@ -1,4 +1,4 @@
-import type { ExecDepth, ExecStatsView, LeaderStatsView } from '../../protocol/operator-messages.js';
+import type { ExecDepth, ExecStatsView, LeaderStatsView } from '../../protocol/client/operator-messages.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
 import type { JobSearch } from '../search/job-search.js';
 

@@ -1,5 +1,5 @@
 // Hot path: `push`, `at` and `shift` run once per chunk.
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 
 /** Dropped chunks at the front of the array before it is copied. */
 const DROPPED_MAX = 1_024;

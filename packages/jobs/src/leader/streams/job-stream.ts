@@ -1,8 +1,8 @@
 // Hot path: `take`, `consume` and `item` run once per batch of chunks.
-import type { StreamingMode } from '../../job/job-policy.js';
-import type { Payload } from '../../job/payload.js';
-import type { StreamPolicy } from '../../job/stream-policy.js';
-import type { JobOutcome } from '../../protocol/client-messages.js';
+import type { StreamingMode } from '../../job/definition/job-policy.js';
+import type { StreamPolicy } from '../../job/definition/stream-policy.js';
+import type { Payload } from '../../job/payload/payload.js';
+import type { JobOutcome } from '../../protocol/client/client-messages.js';
 import type { StreamItem } from '../../protocol/stream-messages.js';
 import { ChunkBuffer } from './chunk-buffer.js';
 import { SpilledParts, type SpillPart } from './spilled-parts.js';

@@ -1,5 +1,5 @@
 import { Ring } from '../../collections/ring.js';
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { SpillLoaded } from '../../spill/spill.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { JobStream } from './job-stream.js';

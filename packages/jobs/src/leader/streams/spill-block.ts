@@ -6,7 +6,7 @@
 import { crc32 } from 'node:zlib';
 import { ByteReader } from '../../bytes/byte-reader.js';
 import { ByteWriter } from '../../bytes/byte-writer.js';
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 
 const MAGIC = 0x4c505354; // TSPL
 const HEAD_BYTES = 40;

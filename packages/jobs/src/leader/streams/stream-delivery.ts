@@ -1,5 +1,5 @@
 // Hot path: `advance` runs once per turn and reader of a stream with new chunks.
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { StreamItem } from '../../protocol/stream-messages.js';
 import type { JobStream } from './job-stream.js';
 import type { SpillPart } from './spilled-parts.js';

@@ -1,5 +1,5 @@
 // Hot path: `takeRun` runs once per run of chunks and reader.
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { ReadStream } from '../../protocol/stream-messages.js';
 import type { ClientSession } from '../sessions/client-session.js';
 

@@ -1,4 +1,4 @@
-import { DEFAULT_STREAM } from '../../job/stream-policy.js';
+import { DEFAULT_STREAM } from '../../job/definition/stream-policy.js';
 import { identityOf } from '../../ledger/identity-usage.js';
 import type {
   HeldStream,

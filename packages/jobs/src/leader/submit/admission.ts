@@ -1,11 +1,11 @@
-import { payloadHash } from '../../job/payload.js';
+import { payloadHash } from '../../job/payload/payload.js';
+import { StoredPayload } from '../../job/payload/stored-payload.js';
 import { ALL_QUEUES, queueOf } from '../../job/queue-control.js';
-import { StoredPayload } from '../../job/stored-payload.js';
 import { tagsProblem } from '../../job/tags-problem.js';
 import type { RefusalCode } from '../../jobs-error.js';
 import { windowKey } from '../../ledger/key-window.js';
 import { YEAR_MS } from '../../option-check.js';
-import type { Refusal, SubmitItem } from '../../protocol/client-messages.js';
+import type { Refusal, SubmitItem } from '../../protocol/client/client-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { deadQuotaProblem, jobQuotaProblem, keyQuotaProblem } from './identity-quota.js';

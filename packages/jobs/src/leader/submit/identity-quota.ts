@@ -1,5 +1,5 @@
 import type { IdentityUsage } from '../../ledger/identity-usage.js';
-import type { Refusal } from '../../protocol/client-messages.js';
+import type { Refusal } from '../../protocol/client/client-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 import { RETRY_AFTER_MS, refusal } from './refusal.js';
 import type { IdentityLoad } from './uncommitted-jobs.js';

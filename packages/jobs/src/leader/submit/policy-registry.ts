@@ -1,4 +1,4 @@
-import { type JobPolicy, policyText } from '../../job/job-policy.js';
+import { type JobPolicy, policyText } from '../../job/definition/job-policy.js';
 import { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import type { PolicyDropRecord } from '../../ledger/ledger-record.js';
 import type { LeaderParts } from '../leader-context.js';

@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../../jobs-error.js';
-import type { Refusal } from '../../protocol/client-messages.js';
+import type { Refusal } from '../../protocol/client/client-messages.js';
 
 export const RETRY_AFTER_MS = 1_000;
 

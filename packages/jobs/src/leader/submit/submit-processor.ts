@@ -1,11 +1,11 @@
 // Hot path: `submit` and `enqueued` run once per job.
-import { payloadHash } from '../../job/payload.js';
+import { payloadHash } from '../../job/payload/payload.js';
 import type { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import { windowKey } from '../../ledger/key-window.js';
 import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../../ledger/ledger-record.js';
 import type { Producer } from '../../ledger/producer.js';
-import type { ClientMessage, Refusal, SubmitItem } from '../../protocol/client-messages.js';
-import { submitBytes } from '../../protocol/submit-bytes.js';
+import type { ClientMessage, Refusal, SubmitItem } from '../../protocol/client/client-messages.js';
+import { submitBytes } from '../../protocol/client/submit-bytes.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';

@@ -1,7 +1,7 @@
 import { ByteReader } from '../../bytes/byte-reader.js';
 import { SHA256_BYTES, STORED_MARK } from '../../bytes/byte-writer.js';
-import type { Payload } from '../../job/payload.js';
-import { StoredPayload } from '../../job/stored-payload.js';
+import type { Payload } from '../../job/payload/payload.js';
+import { StoredPayload } from '../../job/payload/stored-payload.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 
 /** Reads records and snapshots of the log, where a payload may be stored beside it. */

@@ -14,7 +14,7 @@ import {
   type SubmissionFields,
   writeSubmissionFields,
 } from '../../bytes/submission-fields.js';
-import type { JobPolicy } from '../../job/job-policy.js';
+import type { JobPolicy } from '../../job/definition/job-policy.js';
 import type { QueueLimits, QueueMode } from '../../job/queue-control.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
 import type { DeadReason, LedgerRecord, Submission } from '../ledger-record.js';

@@ -7,7 +7,7 @@ import {
   textField,
   writeOptionalFields,
 } from '../../bytes/optional-fields.js';
-import { StoredPayload } from '../../job/stored-payload.js';
+import { StoredPayload } from '../../job/payload/stored-payload.js';
 import { LedgerCorruptError, LedgerVersionError } from '../../jobs-error.js';
 import type { AuditEntry } from '../audit/audit-trail.js';
 import type { Job } from '../jobs/job.js';

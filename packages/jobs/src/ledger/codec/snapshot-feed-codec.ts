@@ -1,7 +1,7 @@
 // Feeds in a snapshot. A long one is cut into parts, so that each fits into a chunk.
 
 import type { ByteWriter } from '../../bytes/byte-writer.js';
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 import type { FeedEnd } from '../../protocol/feed-messages.js';
 import type { StoredFeed } from '../feeds/stored-feed.js';

@@ -14,7 +14,7 @@ import {
   writeOptionalFields,
 } from '../../bytes/optional-fields.js';
 import { traceFields, traceOfFields } from '../../bytes/trace-fields.js';
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 import { jobFromTemplate, sharesTemplate } from '../jobs/ended-job-template.js';
 import { Job, type JobEnd, type JobState } from '../jobs/job.js';

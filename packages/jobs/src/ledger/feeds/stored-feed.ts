@@ -1,5 +1,5 @@
 // Hot path: `take` runs once per message of a client.
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { FeedEnd } from '../../protocol/feed-messages.js';
 import type { FeedRecord } from '../ledger-record.js';
 

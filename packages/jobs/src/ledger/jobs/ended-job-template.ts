@@ -1,5 +1,5 @@
 // Hot path: ended jobs are compared when their page is archived and when a snapshot is written.
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import { Job, type JobEnd, type OwnerState } from './job.js';
 
 /**

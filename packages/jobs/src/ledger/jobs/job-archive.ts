@@ -1,5 +1,5 @@
 // Hot path: a job that ends passes through here once.
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import { jobFromTemplate, sharesTemplate } from './ended-job-template.js';
 import type { Job, OwnerState } from './job.js';
 

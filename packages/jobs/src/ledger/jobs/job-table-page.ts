@@ -1,4 +1,4 @@
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { Job, JobState, OwnerState } from './job.js';
 import { JobArchive } from './job-archive.js';
 

@@ -1,4 +1,4 @@
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { Job, OwnerState } from './job.js';
 import { JobTablePage, PAGE_JOBS, type PageFilter, pageNo } from './job-table-page.js';
 

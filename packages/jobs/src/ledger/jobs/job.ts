@@ -1,4 +1,4 @@
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { JobFailure } from '../../jobs-error.js';
 import type { StoredPolicy } from './stored-policy.js';
 

@@ -1,4 +1,9 @@
-import { DEFAULT_PRIORITY, type JobPolicy, neededFeature, orderFields } from '../../job/job-policy.js';
+import {
+  DEFAULT_PRIORITY,
+  type JobPolicy,
+  neededFeature,
+  orderFields,
+} from '../../job/definition/job-policy.js';
 import type { JobFeature } from '../../protocol/job-protocol.js';
 
 /** A policy with the number under which the records refer to it. */

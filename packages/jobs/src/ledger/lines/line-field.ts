@@ -1,7 +1,7 @@
-import type { JobPolicy } from '../../job/job-policy.js';
-import { type Payload, payloadBytes, payloadOfBytes, payloadOfText } from '../../job/payload.js';
+import type { JobPolicy } from '../../job/definition/job-policy.js';
+import { type Payload, payloadBytes, payloadOfBytes, payloadOfText } from '../../job/payload/payload.js';
+import { StoredPayload } from '../../job/payload/stored-payload.js';
 import type { QueueLimits } from '../../job/queue-control.js';
-import { StoredPayload } from '../../job/stored-payload.js';
 import type { TraceContext } from '../../job/trace-context.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
 import type { ScheduleRule } from '../schedules/schedule-rule.js';

@@ -1,7 +1,7 @@
 // The state of a ledger as JSON objects, one per policy, producer, key and job: the beginning of a dump whose
 // first records are left in a snapshot only.
 
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { TraceContext } from '../../job/trace-context.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
 import type { EndedAttempt } from '../attempts/ended-attempt.js';

@@ -1,4 +1,4 @@
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { StoredPolicy } from '../jobs/stored-policy.js';
 import { ruleText, type ScheduleRule } from './schedule-rule.js';
 

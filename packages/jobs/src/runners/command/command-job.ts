@@ -1,4 +1,4 @@
-import { defineJob } from '../../job/define-job.js';
+import { defineJob } from '../../job/definition/define-job.js';
 import { checkedSchema, isText, isTextRecord } from '../checked-schema.js';
 
 /** A program with its arguments. No shell reads them. */

@@ -1,5 +1,5 @@
 import { checkOptions } from '../../option-check.js';
-import { type AttemptContext, type HandledJob, handle } from '../../worker/handler.js';
+import { type AttemptContext, type HandledJob, handle } from '../../worker/handlers/handler.js';
 import { type CommandChunk, type CommandInput, command } from './command-job.js';
 import { COMMAND_RULES, type CommandRunnerOptions, planCommand } from './command-rules.js';
 import { CommandProcess } from './node-command-process.js';

@@ -1,6 +1,6 @@
 import { HttpStatusError, RunnerOutputError, RunnerRefusedError } from '../../jobs-error.js';
 import { checkOptions } from '../../option-check.js';
-import { type HandledJob, handle } from '../../worker/handler.js';
+import { type HandledJob, handle } from '../../worker/handlers/handler.js';
 import { type HttpChunk, type HttpInput, http } from './http-job.js';
 import { HTTP_RULES, HttpRules, type HttpRunnerOptions } from './http-rules.js';
 import { sendRequest } from './node-http-request.js';

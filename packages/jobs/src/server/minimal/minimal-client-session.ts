@@ -5,8 +5,8 @@ import {
   type ReceivedFrame,
   type SessionConnection,
 } from '@troupe/transport';
-import { payloadOfBytes } from '../../job/payload.js';
-import type { Receipt, Refusal, SubmitItem, ToClient } from '../../protocol/client-messages.js';
+import { payloadOfBytes } from '../../job/payload/payload.js';
+import type { Receipt, Refusal, SubmitItem, ToClient } from '../../protocol/client/client-messages.js';
 import type { MessagesByKind } from '../../protocol/messages-by-kind.js';
 import { afterTaken, type Taken } from '../offer-to-leader.js';
 import { SESSION_MAILBOX } from '../session-mailbox.js';

@@ -1,6 +1,6 @@
-import { ANY } from '../../job/any-schema.js';
-import { defineJob } from '../../job/define-job.js';
-import type { JobPolicy } from '../../job/job-policy.js';
+import { ANY } from '../../job/definition/any-schema.js';
+import { defineJob } from '../../job/definition/define-job.js';
+import type { JobPolicy } from '../../job/definition/job-policy.js';
 
 /** The one queue of the minimal dialect. */
 export const MINIMAL_EXEC = 'default';

@@ -6,9 +6,9 @@ import {
   type ReceivedFrame,
   type SessionConnection,
 } from '@troupe/transport';
-import { type Payload, payloadBytes, payloadOfBytes, payloadOfText } from '../../job/payload.js';
+import { type Payload, payloadBytes, payloadOfBytes, payloadOfText } from '../../job/payload/payload.js';
 import type { MessagesByKind } from '../../protocol/messages-by-kind.js';
-import type { Assignment, AttemptEnd, ToWorker } from '../../protocol/worker-messages.js';
+import type { Assignment, AttemptEnd, ToWorker } from '../../protocol/worker/worker-messages.js';
 import { afterTaken, type Taken } from '../offer-to-leader.js';
 import { SESSION_MAILBOX } from '../session-mailbox.js';
 import { SessionPort } from '../session-port.js';

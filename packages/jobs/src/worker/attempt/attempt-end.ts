@@ -8,7 +8,7 @@ import {
   RunnerLoadError,
   RunnerWaitError,
 } from '../../jobs-error.js';
-import type { AttemptEnd } from '../../protocol/worker-messages.js';
+import type { AttemptEnd } from '../../protocol/worker/worker-messages.js';
 import type { RunnerFailure } from '../runners/runner-port.js';
 import type { Attempt } from './attempt.js';
 

@@ -1,11 +1,11 @@
-import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
+import { EMPTY_PAYLOAD, type Payload } from '../../job/payload/payload.js';
 import type { TraceContext } from '../../job/trace-context.js';
 import { TRAILER_BYTES_MAX, type Trailer } from '../../job/trailer.js';
 import type { AbortReason } from '../../jobs-error.js';
 import { AttemptAbortedError, NonRetryableError } from '../../jobs-error.js';
 import type { JobsClock } from '../../jobs-host.js';
-import type { AttemptProgress } from '../../protocol/progress-messages.js';
-import type { Assignment, StreamEnd } from '../../protocol/worker-messages.js';
+import type { AttemptProgress } from '../../protocol/worker/progress-messages.js';
+import type { Assignment, StreamEnd } from '../../protocol/worker/worker-messages.js';
 import { FeedQueue } from '../feed/feed-queue.js';
 import { ProgressLog } from '../progress/progress-log.js';
 import { ChunkSender } from '../stream/chunk-sender.js';

@@ -1,11 +1,11 @@
-import type { JobDefinition } from '../../job/define-job.js';
+import type { JobDefinition } from '../../job/definition/define-job.js';
 import { jobId } from '../../job/job-id.js';
 import type { TraceContext } from '../../job/trace-context.js';
 import type { Trailer } from '../../job/trailer.js';
 import { AttemptFeed, type JobFeed } from '../feed/job-feed.js';
-import type { AttemptContext } from '../handler.js';
-import { snooze } from '../snooze.js';
+import type { AttemptContext } from '../handlers/handler.js';
 import type { Attempt } from './attempt.js';
+import { snooze } from './snooze.js';
 
 /** Makes id, signal and methods when a handler first reads them; most handlers do not. */
 export class LazyAttemptContext implements AttemptContext {

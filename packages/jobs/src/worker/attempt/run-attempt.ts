@@ -1,10 +1,10 @@
 // Hot path: once per attempt; a synchronous handler meets no promise and no closure.
 
-import { type Payload, payloadOfValue, payloadValue } from '../../job/payload.js';
-import { validateBySchema } from '../../job/validate-by-schema.js';
+import { validateBySchema } from '../../job/definition/validate-by-schema.js';
+import { type Payload, payloadOfValue, payloadValue } from '../../job/payload/payload.js';
 import { NotStreamingError } from '../../jobs-error.js';
-import type { AttemptEnd } from '../../protocol/worker-messages.js';
-import type { AttemptContext, HandledJob } from '../handler.js';
+import type { AttemptEnd } from '../../protocol/worker/worker-messages.js';
+import type { AttemptContext, HandledJob } from '../handlers/handler.js';
 import { unloadValue } from '../runners/unload-value.js';
 import { pumpChunks } from '../stream/pump-chunks.js';
 import type { Attempt } from './attempt.js';

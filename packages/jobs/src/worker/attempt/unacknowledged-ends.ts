@@ -1,5 +1,5 @@
 // Hot path: `add` and `acknowledge` run once per attempt.
-import type { AttemptEnd, AttemptRange, AttemptRef } from '../../protocol/worker-messages.js';
+import type { AttemptEnd, AttemptRange, AttemptRef } from '../../protocol/worker/worker-messages.js';
 import { attemptKey } from './attempt.js';
 
 /**

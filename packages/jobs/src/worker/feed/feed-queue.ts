@@ -1,6 +1,6 @@
 // Hot path: `push` and `next` run once per item.
 import { Ring } from '../../collections/ring.js';
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { FedItems, FeedEnd, FeedRequest } from '../../protocol/feed-messages.js';
 
 /** The items of one attempt between the leader and the handler that takes them. */

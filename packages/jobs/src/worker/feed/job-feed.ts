@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { JobDefinition } from '../../job/define-job.js';
-import { type Payload, payloadValue } from '../../job/payload.js';
-import { validateBySchema } from '../../job/validate-by-schema.js';
+import type { JobDefinition } from '../../job/definition/define-job.js';
+import { validateBySchema } from '../../job/definition/validate-by-schema.js';
+import { type Payload, payloadValue } from '../../job/payload/payload.js';
 import type { Attempt } from '../attempt/attempt.js';
 
 /** The items that clients feed to a job, in order. An item is taken once; a second loop goes on behind it. */

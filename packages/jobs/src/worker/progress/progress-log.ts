@@ -2,7 +2,7 @@ import {
   type AttemptProgress,
   PROGRESS_LINES_MAX,
   PROGRESS_TEXT_MAX,
-} from '../../protocol/progress-messages.js';
+} from '../../protocol/worker/progress-messages.js';
 
 /** Progress and log lines of one attempt that have not left the worker. */
 export class ProgressLog {

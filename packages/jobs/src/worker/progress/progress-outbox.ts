@@ -1,5 +1,5 @@
 import type { JobsTimer, JobsTimers } from '../../jobs-host.js';
-import type { AttemptProgress } from '../../protocol/progress-messages.js';
+import type { AttemptProgress } from '../../protocol/worker/progress-messages.js';
 import type { Attempt } from '../attempt/attempt.js';
 
 /** Progress leaves at most so often. */

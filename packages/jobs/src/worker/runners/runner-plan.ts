@@ -1,7 +1,7 @@
 import { flag, type OptionRule, options, rule, wholeNumber } from '@troupe/core/option-check';
 import { JobDefinitionError } from '../../jobs-error.js';
 import { YEAR_MS } from '../../option-check.js';
-import type { HandledJob } from '../handler.js';
+import type { HandledJob } from '../handlers/handler.js';
 
 /** The instances of a warm runner in one worker. */
 export interface RunnerPoolOptions {

@@ -1,5 +1,5 @@
 import type { JobsTimer, JobsTimers } from '../../jobs-host.js';
-import type { RunnerUse } from '../../protocol/worker-messages.js';
+import type { RunnerUse } from '../../protocol/worker/worker-messages.js';
 import type { Attempt } from '../attempt/attempt.js';
 import { RunnerCredit } from './runner-credit.js';
 import type { RunnerPlan } from './runner-plan.js';

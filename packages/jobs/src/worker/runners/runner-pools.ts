@@ -1,5 +1,5 @@
 import type { JobsTimers } from '../../jobs-host.js';
-import type { RunnerOffer, RunnerUse } from '../../protocol/worker-messages.js';
+import type { RunnerOffer, RunnerUse } from '../../protocol/worker/worker-messages.js';
 import type { Attempt } from '../attempt/attempt.js';
 import type { RunnerPlan } from './runner-plan.js';
 import { RunnerPool } from './runner-pool.js';

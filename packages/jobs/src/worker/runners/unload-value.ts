@@ -1,4 +1,4 @@
-import type { HandledJob } from '../handler.js';
+import type { HandledJob } from '../handlers/handler.js';
 
 /** Ends the value that `load` made: by `unload`, or by its own dispose method. */
 export function unloadValue({ unload }: Pick<HandledJob, 'unload'>, loaded: unknown): unknown {

@@ -1,5 +1,5 @@
 // Hot path: `add` runs once per chunk.
-import type { JobDefinition } from '../../job/define-job.js';
+import type { JobDefinition } from '../../job/definition/define-job.js';
 import { NonRetryableError } from '../../jobs-error.js';
 
 type Join = (chunks: readonly never[]) => unknown;

@@ -1,7 +1,7 @@
 // Hot path: `push` and `take` run once per chunk.
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { HeldStream, StreamChunks, StreamWindow } from '../../protocol/stream-messages.js';
-import type { Assignment } from '../../protocol/worker-messages.js';
+import type { Assignment } from '../../protocol/worker/worker-messages.js';
 
 /** Before the leader has named a window. */
 const FIRST_WINDOW_BYTES = 64 * 1024;

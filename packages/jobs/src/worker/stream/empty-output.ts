@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { JobDefinition } from '../../job/define-job.js';
+import type { JobDefinition } from '../../job/definition/define-job.js';
 
 const EMPTY_TEXT = '';
 const EMPTY_BYTES = new Uint8Array(0);

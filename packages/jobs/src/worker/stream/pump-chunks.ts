@@ -1,7 +1,7 @@
 // Hot path: the loop runs once per chunk.
-import type { JobDefinition } from '../../job/define-job.js';
-import { type Payload, payloadOfValue } from '../../job/payload.js';
-import { validateBySchema } from '../../job/validate-by-schema.js';
+import type { JobDefinition } from '../../job/definition/define-job.js';
+import { validateBySchema } from '../../job/definition/validate-by-schema.js';
+import { type Payload, payloadOfValue } from '../../job/payload/payload.js';
 import { NonRetryableError } from '../../jobs-error.js';
 import { CHUNK_BYTES_MAX } from '../../protocol/stream-messages.js';
 import type { Attempt } from '../attempt/attempt.js';

@@ -1,5 +1,5 @@
 import { JobDefinitionError } from '../../jobs-error.js';
-import { type HandledJob, isHandledJob } from '../handler.js';
+import { type HandledJob, isHandledJob } from '../handlers/handler.js';
 
 /** Every export of a module that was made by `handle`, alone or in arrays. No peer chooses what is loaded. */
 export function exportedHandlers(

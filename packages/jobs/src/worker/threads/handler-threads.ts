@@ -1,8 +1,8 @@
-import type { Payload } from '../../job/payload.js';
+import type { Payload } from '../../job/payload/payload.js';
 import type { AbortReason, JobFailure } from '../../jobs-error.js';
 import type { FedItems, FeedRequest } from '../../protocol/feed-messages.js';
-import type { AttemptProgress } from '../../protocol/progress-messages.js';
-import type { Assignment, AttemptEnd } from '../../protocol/worker-messages.js';
+import type { AttemptProgress } from '../../protocol/worker/progress-messages.js';
+import type { Assignment, AttemptEnd } from '../../protocol/worker/worker-messages.js';
 import type { RunnerPlan } from '../runners/runner-plan.js';
 import type { RunnerInstance, RunnerReport } from '../runners/runner-port.js';
 

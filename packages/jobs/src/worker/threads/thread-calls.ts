@@ -1,13 +1,13 @@
 import { jobId } from '../../job/job-id.js';
 import type { AbortReason } from '../../jobs-error.js';
 import type { JobsClock } from '../../jobs-host.js';
-import type { AttemptProgress } from '../../protocol/progress-messages.js';
-import type { AttemptEnd } from '../../protocol/worker-messages.js';
+import type { AttemptProgress } from '../../protocol/worker/progress-messages.js';
+import type { AttemptEnd } from '../../protocol/worker/worker-messages.js';
 import { Attempt } from '../attempt/attempt.js';
 import { noHandler } from '../attempt/attempt-end.js';
 import { LazyAttemptContext } from '../attempt/lazy-attempt-context.js';
 import { type AttemptOwner, runAttempt } from '../attempt/run-attempt.js';
-import type { HandledJob } from '../handler.js';
+import type { HandledJob } from '../handlers/handler.js';
 import { RunnerInstances } from '../runners/runner-instances.js';
 import { planRunners, type RunnerFunctions, type RunnerPlan } from '../runners/runner-plan.js';
 import type { HandlerAbort, HandlerCall } from './handler-threads.js';

@@ -2,7 +2,7 @@ import type { ResourceLimits } from 'node:worker_threads';
 import { type Host, OptionError } from '@troupe/core';
 import { listOf, number, type OptionRule, object, options, wholeNumber } from '@troupe/core/option-check';
 import { checkOptions } from '../../option-check.js';
-import { type HandledJob, handledJob } from '../handler.js';
+import { type HandledJob, handledJob } from '../handlers/handler.js';
 import { planRunners } from '../runners/runner-plan.js';
 import { NodeHandlerThreads } from './node-handler-threads.js';
 import { isProgramEntry } from './node-program-entry.js';

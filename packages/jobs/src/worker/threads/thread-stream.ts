@@ -1,5 +1,5 @@
-import type { Payload } from '../../job/payload.js';
-import type { AttemptEnd } from '../../protocol/worker-messages.js';
+import type { Payload } from '../../job/payload/payload.js';
+import type { AttemptEnd } from '../../protocol/worker/worker-messages.js';
 import type { ChunkSender } from '../stream/chunk-sender.js';
 import type { HandlerChunks, HandlerWindow } from './handler-threads.js';
 

@@ -1,8 +1,8 @@
 import type { JobsTimers } from '../../jobs-host.js';
-import type { AttemptEnd } from '../../protocol/worker-messages.js';
+import type { AttemptEnd } from '../../protocol/worker/worker-messages.js';
 import type { Attempt } from '../attempt/attempt.js';
 import { failed, noHandler, released } from '../attempt/attempt-end.js';
-import type { HandlerRunner } from '../handler-runner.js';
+import type { HandlerRunner } from '../handlers/handler-runner.js';
 import type { RunnerPools } from '../runners/runner-pools.js';
 import type { RunnerInstance, RunnerPort } from '../runners/runner-port.js';
 import type {

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { emptyDraft, emptyItem, type SubmitDraft } from '#src/client/machine/submit-draft.js';
 import { SubmitWindow } from '#src/client/machine/submit-window.js';
-import type { ClientMessage, Receipt } from '#src/protocol/client-messages.js';
+import type { ClientMessage, Receipt } from '#src/protocol/client/client-messages.js';
 
 const submitWindow = suite('submit window');
 

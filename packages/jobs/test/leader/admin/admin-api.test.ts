@@ -2,8 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RefusalCode } from '#src/jobs-error.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
-import type { AdminAnswer, AdminRequest, JobView } from '#src/protocol/admin-messages.js';
-import type { SubmitItem } from '#src/protocol/client-messages.js';
+import type { AdminAnswer, AdminRequest, JobView } from '#src/protocol/client/admin-messages.js';
+import type { SubmitItem } from '#src/protocol/client/client-messages.js';
 import { policyOf } from '../../ledger/random-records.js';
 import { FakeClient, LeaderHarness, nth } from '../leader-harness.js';
 

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { AdminAnswer } from '#src/protocol/admin-messages.js';
-import { BULK_JOBS_MAX } from '#src/protocol/admin-messages.js';
-import type { CancelWhereRequest, JobFilter } from '#src/protocol/search-messages.js';
+import type { AdminAnswer } from '#src/protocol/client/admin-messages.js';
+import { BULK_JOBS_MAX } from '#src/protocol/client/admin-messages.js';
+import type { CancelWhereRequest, JobFilter } from '#src/protocol/client/search-messages.js';
 import { type FakeClient, LeaderHarness, nth } from '../leader-harness.js';
 
 const bulk = suite('cancel by search');

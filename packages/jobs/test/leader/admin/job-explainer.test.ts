@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { JobExplanation, WaitReason } from '#src/protocol/explain-messages.js';
+import type { JobExplanation, WaitReason } from '#src/protocol/client/explain-messages.js';
 import { policyOf } from '../../ledger/random-records.js';
 import { FakeClient, LeaderHarness, nth } from '../leader-harness.js';
 

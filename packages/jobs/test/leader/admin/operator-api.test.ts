@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DEFAULT_PRIORITY } from '#src/job/job-policy.js';
-import type { AdminAnswer, AdminRequest } from '#src/protocol/admin-messages.js';
-import type { JobFilter } from '#src/protocol/search-messages.js';
+import { DEFAULT_PRIORITY } from '#src/job/definition/job-policy.js';
+import type { AdminAnswer, AdminRequest } from '#src/protocol/client/admin-messages.js';
+import type { JobFilter } from '#src/protocol/client/search-messages.js';
 import { policyOf } from '../../ledger/random-records.js';
 import { FakeClient, type FakeWorker, LeaderHarness, nth } from '../leader-harness.js';
 

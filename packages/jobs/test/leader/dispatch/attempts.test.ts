@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { AttemptRef } from '#src/protocol/worker-messages.js';
+import type { AttemptRef } from '#src/protocol/worker/worker-messages.js';
 import { LeaderHarness, nth } from '../leader-harness.js';
 
 const attempts = suite('attempts');

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { JobPolicy } from '#src/job/job-policy.js';
-import { DEFAULT_STREAM } from '#src/job/stream-policy.js';
+import type { JobPolicy } from '#src/job/definition/job-policy.js';
+import { DEFAULT_STREAM } from '#src/job/definition/stream-policy.js';
 import type { FedItems, FeedState } from '#src/protocol/feed-messages.js';
 import type { PeerAccess } from '#src/protocol/leader-interface.js';
 import { policyOf } from '../../ledger/random-records.js';

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ProgressTable } from '#src/leader/progress/progress-table.js';
 import type { WorkerSession } from '#src/leader/sessions/worker-session.js';
-import type { AttemptProgress } from '#src/protocol/progress-messages.js';
+import type { AttemptProgress } from '#src/protocol/worker/progress-messages.js';
 
 const table = suite('progress table');
 

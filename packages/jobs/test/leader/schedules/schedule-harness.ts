@@ -1,6 +1,6 @@
 import type { ScheduleRule } from '#src/ledger/schedules/schedule-rule.js';
-import type { AdminAnswer, AdminRequest } from '#src/protocol/admin-messages.js';
-import type { ScheduleView } from '#src/protocol/schedule-messages.js';
+import type { AdminAnswer, AdminRequest } from '#src/protocol/client/admin-messages.js';
+import type { ScheduleView } from '#src/protocol/client/schedule-messages.js';
 import { policyOf } from '../../ledger/random-records.js';
 import { type FakeClient, type FakeWorker, LeaderHarness } from '../leader-harness.js';
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HeartbeatSession } from '#src/leader/sessions/heartbeat-session.js';
-import type { ToWorker } from '#src/protocol/worker-messages.js';
+import type { ToWorker } from '#src/protocol/worker/worker-messages.js';
 import { policyOf } from '../../ledger/random-records.js';
 import { FakeClient, type FakeWorker, LeaderHarness } from '../leader-harness.js';
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SLICE_ITEMS } from '#src/leader/sessions/message-slices.js';
-import type { SubmitItem } from '#src/protocol/client-messages.js';
+import type { SubmitItem } from '#src/protocol/client/client-messages.js';
 import { LeaderHarness } from '../leader-harness.js';
 
 const slices = suite('message slices');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BATCH_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
+import { BATCH_JOBS_MAX } from '#src/protocol/worker/run-time-estimate.js';
 import { policyOf } from '../../ledger/random-records.js';
 import { FakeClient, LeaderHarness } from '../leader-harness.js';
 

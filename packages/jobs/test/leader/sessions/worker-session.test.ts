@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BATCH_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
-import type { Assignment } from '#src/protocol/worker-messages.js';
+import { BATCH_JOBS_MAX } from '#src/protocol/worker/run-time-estimate.js';
+import type { Assignment } from '#src/protocol/worker/worker-messages.js';
 import { LeaderHarness } from '../leader-harness.js';
 
 const sessions = suite('worker session');

@@ -1,7 +1,7 @@
 // No turn of the leader serves more than a bounded number of readers, however many a stream has.
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DEFAULT_STREAM } from '#src/job/stream-policy.js';
+import { DEFAULT_STREAM } from '#src/job/definition/stream-policy.js';
 import { JobStream } from '#src/leader/streams/job-stream.js';
 import { DELIVERED_PER_TURN, READERS_PER_PART, StreamDelivery } from '#src/leader/streams/stream-delivery.js';
 import { StreamReader } from '#src/leader/streams/stream-reader.js';

@@ -1,5 +1,5 @@
-import type { StreamingMode } from '#src/job/job-policy.js';
-import { DEFAULT_STREAM, type StreamPolicy } from '#src/job/stream-policy.js';
+import type { StreamingMode } from '#src/job/definition/job-policy.js';
+import { DEFAULT_STREAM, type StreamPolicy } from '#src/job/definition/stream-policy.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import type { StreamItem, StreamWindow } from '#src/protocol/stream-messages.js';
 import { policyOf } from '../../ledger/random-records.js';

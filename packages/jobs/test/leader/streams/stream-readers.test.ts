@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DEFAULT_STREAM } from '#src/job/stream-policy.js';
+import { DEFAULT_STREAM } from '#src/job/definition/stream-policy.js';
 import { policyOf } from '../../ledger/random-records.js';
 import { FakeClient, LeaderHarness } from '../leader-harness.js';
 import { StreamHarness } from './stream-harness.js';

@@ -1,7 +1,7 @@
 import { SubmitQuota } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { JobPolicy } from '#src/job/job-policy.js';
+import type { JobPolicy } from '#src/job/definition/job-policy.js';
 import { IdentityUsages } from '#src/ledger/identity-usage.js';
 import { policyOf } from '../../ledger/random-records.js';
 import { FakeClient, type FakeWorker, LeaderHarness } from '../leader-harness.js';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { SubmitItem } from '#src/protocol/client-messages.js';
+import type { SubmitItem } from '#src/protocol/client/client-messages.js';
 import { LeaderHarness, nth } from '../leader-harness.js';
 
 const submits = suite('submit processor');

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { payloadOfBytes } from '#src/job/payload.js';
+import { payloadOfBytes } from '#src/job/payload/payload.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
 import { encodeEntry } from '#src/ledger/codec/record-entry.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { payloadHash } from '#src/job/payload.js';
+import { payloadHash } from '#src/job/payload/payload.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { StoredFeed } from '#src/ledger/feeds/stored-feed.js';
 import { Ledger } from '#src/ledger/ledger.js';

@@ -1,5 +1,5 @@
-import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
-import type { ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
+import type { ClientMessage, ToClient } from '#src/protocol/client/client-messages.js';
+import type { ToWorker, WorkerMessage } from '#src/protocol/worker/worker-messages.js';
 import type { RecordModel } from '../record-model.js';
 import type { LeaderProbe } from '../simulated-leaders.js';
 import type { SimulatedMachine, Simulation } from '../simulation.js';

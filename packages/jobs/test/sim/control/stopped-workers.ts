@@ -1,6 +1,6 @@
 import type { Client } from '@troupe/jobs';
 import type { AssignRecord } from '#src/ledger/ledger-record.js';
-import type { AdminAnswer } from '#src/protocol/admin-messages.js';
+import type { AdminAnswer } from '#src/protocol/client/admin-messages.js';
 import type { LeaderProbe } from '../simulated-leaders.js';
 import type { SimulatedMachine, Simulation } from '../simulation.js';
 import { OpenCalls } from './open-calls.js';

@@ -1,7 +1,7 @@
 import type { Client } from '@troupe/jobs';
-import { payloadText } from '#src/job/payload.js';
+import { payloadText } from '#src/job/payload/payload.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
-import type { ClientMessage } from '#src/protocol/client-messages.js';
+import type { ClientMessage } from '#src/protocol/client/client-messages.js';
 import type { RecordModel } from '../record-model.js';
 import type { LeaderProbe } from '../simulated-leaders.js';
 import type { Simulation } from '../simulation.js';

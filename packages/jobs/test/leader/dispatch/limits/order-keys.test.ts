@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { JobPolicy } from '#src/job/job-policy.js';
-import { DEFAULT_RETRY } from '#src/job/retry-policy.js';
+import type { JobPolicy } from '#src/job/definition/job-policy.js';
+import { DEFAULT_RETRY } from '#src/job/definition/retry-policy.js';
 import { policyOf } from '../../../ledger/random-records.js';
 import { FakeClient, type FakeWorker, LeaderHarness, nth } from '../../leader-harness.js';
 

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { JobPolicy } from '#src/job/job-policy.js';
-import { DEFAULT_RETRY } from '#src/job/retry-policy.js';
-import type { AdminAnswer } from '#src/protocol/admin-messages.js';
+import type { JobPolicy } from '#src/job/definition/job-policy.js';
+import { DEFAULT_RETRY } from '#src/job/definition/retry-policy.js';
+import type { AdminAnswer } from '#src/protocol/client/admin-messages.js';
 import { policyOf } from '../../../ledger/random-records.js';
 import { type FakeClient, type FakeWorker, LeaderHarness, nth } from '../../leader-harness.js';
 
