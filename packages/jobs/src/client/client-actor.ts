@@ -115,6 +115,8 @@ export interface ClientArgs {
   /** The actors of its system as text. */
   readonly tree?: (() => string) | undefined;
   readonly tracing?: ClientTracing | undefined;
+  /** It knows the leader of a session: its ids are understood from now on. */
+  readonly onWelcomed?: (() => void) | undefined;
   /** The client has ended: its connection may end. */
   readonly onEnded?: (() => void) | undefined;
 }
@@ -158,7 +160,7 @@ function effectsOf(
   self: () => ActorRef<typeof ClientActor>,
   link: ClientLink,
   { table, readers, feeds }: Pick<ClientSetup, 'table' | 'readers' | 'feeds'>,
-  { host, leader, onEnded }: ClientArgs,
+  { host, leader, onWelcomed, onEnded }: ClientArgs,
 ): ClientEffects {
   return {
     open(hello) {
@@ -178,7 +180,10 @@ function effectsOf(
         if (!link.ended) self().tell.connected();
       });
     },
-    welcomed: (welcome) => table.welcomed(welcome),
+    welcomed(welcome) {
+      table.welcomed(welcome);
+      onWelcomed?.();
+    },
     received: (call, receipt) => table.received(call, receipt),
     jobEnded: (call, outcome) => table.jobEnded(call, outcome),
     streamed: (reader, items) => readers.streamed(reader, items),

@@ -43,6 +43,11 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
     onRefused: (error) => actor.end?.(error),
     onLost: (payload, error) => actor.ref?.tell.payloadLost({ payload, error }),
   });
+  // The client takes the welcome in a turn of its own, perhaps in a later slice than the connection.
+  let onTaken: () => void = () => undefined;
+  const taken = new Promise<void>((resolve) => {
+    onTaken = resolve;
+  });
   const { client, ref, end } = spawnClient((definition, ...rest) => system.spawn(definition, ...rest), {
     name,
     host,
@@ -54,7 +59,9 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
       helloClient: ({ hello, port }) => connection.open(hello, port),
       fromClient: ({ message, port }) => connection.write(message, port),
     },
+    onWelcomed: onTaken,
     onEnded: () => {
+      onTaken();
       connection.close();
       void system.shutdown();
     },
@@ -64,6 +71,7 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
   endWithSystem(system, end);
   try {
     await connection.ready();
+    await taken;
   } catch (error) {
     client.close();
     throw error;
