@@ -1,12 +1,14 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { serveDashboard } from '@troupe/dashboard';
 import { connectClient, type LeaderServer, startLeader } from '@troupe/jobs';
 import { formatAddress } from '@troupe/transport';
 import type { Command } from 'commander';
+import { CliError } from '../../cli-error.js';
 import { FolderWatch } from '../../dev/folder-watch.js';
 import { WorkerProcess } from '../../dev/worker-process.js';
+import { ExitCode } from '../../exit-code.js';
 import { DEFAULT_PORT } from '../../input/connection/leader-address.js';
 import { wholeNumber } from '../../input/option-parsers.js';
 import { silentHost } from '../../logging-host.js';
@@ -27,7 +29,7 @@ export function addDev(program: Command, context: CommandContext): void {
     'dev <module>',
     'run a leader, its page and a worker for a module, and reload the worker when a file changes',
     'troupe dev ./handlers.mjs',
-    'For your own machine: it listens on loopback. A change of any file beside or below the module starts a new worker; running jobs have two seconds to end, and are tried again otherwise. Without --dir the jobs are gone at the end.',
+    'For your own machine: it listens on loopback. A change of a module or a JSON file beside or below it starts a new worker; running jobs have two seconds to end, and are tried again otherwise. Without --dir the jobs are gone at the end.',
   )
     .option('-p, --port <n>', 'port of the leader; 0 picks a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option(
@@ -43,6 +45,13 @@ export function addDev(program: Command, context: CommandContext): void {
 async function run(context: CommandContext, module: string, flags: Flags): Promise<void> {
   const file = resolve(module);
   await stat(file);
+  // The leader writes there: each record would start the worker again.
+  if (flags.dir !== undefined && resolve(flags.dir) === dirname(file))
+    throw new CliError(
+      'ERR_CLI_USAGE',
+      ExitCode.usage,
+      `dev --dir ${flags.dir}: the module is in it; name a folder for the jobs alone, such as ./state`,
+    );
   const dir = flags.dir ?? (await mkdtemp(join(tmpdir(), 'troupe-dev-')));
   const leader = await startLeader({
     dir,
@@ -76,13 +85,15 @@ async function serve(
     terminal.err(`dev: the worker ended with ${code}; it starts again when a file changes`),
   );
   const folder = dirname(file);
-  const inState = relative(folder, resolve(dir));
-  const isState = (name: string): boolean => inState !== '' && name.startsWith(inState);
+  const state = relative(folder, resolve(dir));
+  const isState = (name: string): boolean => name === state || name.startsWith(`${state}${sep}`);
   const onChange = (name: string): void => {
     printResult(context, flags, { kind: 'changed', file: name }, [`dev: ${name} has changed`]);
     void worker.restart();
   };
-  const watch = new FolderWatch(folder, onChange, isState);
+  const onError = (error: Error): void =>
+    terminal.err(`dev: files are not watched any more (${error.message}); start troupe dev again`);
+  const watch = new FolderWatch(folder, { onChange, onError, isIgnored: isState });
   const signalled = untilSignal();
   printResult(context, flags, { kind: 'ready', address, url: page.url }, [
     `dev ready: leader on ${address}, page on ${page.url}`,
