@@ -30,7 +30,8 @@ export class FullScreen {
     input.setRawMode(true);
     input.on('keypress', this.keyPressed).resume();
     output.on('resize', this.onResize);
-    output.write('\u001b[?1049h\u001b[?25l');
+    // A character may be wider than one column: the terminal cuts its line, and the rows stay in place.
+    output.write('\u001b[?1049h\u001b[?25l\u001b[?7l');
     // However the process ends, the shell gets its terminal back.
     process.once('exit', this.close);
   }
@@ -56,7 +57,7 @@ export class FullScreen {
     this.output.off('resize', this.onResize);
     this.input.setRawMode(false);
     this.input.pause();
-    this.output.write('\u001b[?25h\u001b[?1049l');
+    this.output.write('\u001b[?7h\u001b[?25h\u001b[?1049l');
   };
 
   private readonly keyPressed = (_text: string | undefined, { name, sequence, ctrl }: Key): void => {

@@ -10,12 +10,13 @@ const FULL_FROM = 0.9;
 
 /** The red list: what is wrong with a leader, each with what to do. */
 export function leaderProblems({ overview, deadPerS }: Look): string[] {
-  const { counts, workers, execs = [], refusing, nearQuotas, log, tables } = overview;
+  const { counts, delayed, workers, execs = [], refusing, nearQuotas, log, tables } = overview;
+  const due = counts.queued - delayed;
   const alive = workers.filter(({ liveness }) => liveness === 'alive');
   return [
     ...refusing.map(({ code, problem }) => `submits are refused: ${problem} (${code})`),
-    ...(counts.queued > 0 && alive.length === 0
-      ? [`${counts.queued} jobs wait and no worker is alive; start one: troupe worker <module>`]
+    ...(due > 0 && alive.length === 0
+      ? [`${due} due jobs wait and no worker is alive; start one: troupe worker <module>`]
       : []),
     ...(alive.length === 0 ? [] : execs.flatMap(stuckExec)),
     ...workers.flatMap(workerProblems),

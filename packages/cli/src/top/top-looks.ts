@@ -8,6 +8,11 @@ import type { ListedRows, TopState } from './top-state.js';
 
 const LOOK_WITHIN_MS = 2_000;
 const JOBS_SHOWN = 200;
+const PAGE = 1_000;
+/** Jobs of one look that are compared with a worker: no index has them by worker. */
+const COMPARED_MAX = 10_000;
+/** The leader may be back at the next look. */
+const PASSING = new Set(['ERR_CALL_WAIT', 'ERR_LEADER_BUSY']);
 const ANY_JOB = untypedJob('some.job');
 
 /** Looks at a leader for the screen: the overview always, jobs where the screen shows them. */
@@ -15,25 +20,29 @@ export class TopLooks {
   private readonly client: Client;
   private readonly leader: string;
   private readonly onChange: () => void;
+  private readonly onRefused: (error: Error) => void;
   private readonly history = new LookHistory();
   private jobs: TopFigures['jobs'] = [];
   private hasMoreJobs = false;
+  private jobsProblem: string | undefined = undefined;
   private wanted: TopState | undefined = undefined;
   private lines: readonly string[] = [];
   private awaySince: number | undefined = undefined;
   private isLooking = false;
   private isClosed = false;
 
-  constructor(client: Client, leader: string, onChange: () => void) {
+  /** `onRefused`: no later look can succeed. */
+  constructor(client: Client, leader: string, onChange: () => void, onRefused: (error: Error) => void) {
     this.client = client;
     this.leader = leader;
     this.onChange = onChange;
+    this.onRefused = onRefused;
   }
 
   get figures(): TopFigures {
-    const { leader, history, jobs, hasMoreJobs, lines, awaySince } = this;
+    const { leader, history, jobs, hasMoreJobs, jobsProblem, lines, awaySince } = this;
     const awayMs = awaySince === undefined ? undefined : performance.now() - awaySince;
-    return { leader, looks: history.all, awayMs, jobs, hasMoreJobs, jobLines: lines };
+    return { leader, looks: history.all, awayMs, jobs, hasMoreJobs, jobsProblem, jobLines: lines };
   }
 
   rowsOf({ view }: TopState): ListedRows {
@@ -60,8 +69,9 @@ export class TopLooks {
           this.history.add(seen, performance.now());
           this.awaySince = undefined;
         },
-        () => {
-          this.awaySince ??= performance.now();
+        (error: Error) => {
+          if ('code' in error && PASSING.has(String(error.code))) this.awaySince ??= performance.now();
+          else if (!this.isClosed) this.onRefused(error);
         },
       )
       .finally(() => {
@@ -83,8 +93,13 @@ export class TopLooks {
     const { view, job } = state;
     this.wanted = state;
     if (view === 'jobs') {
-      const views = await this.listed(state).catch(() => []);
+      let problem: string | undefined;
+      const views = await this.listed(state).catch((error: Error) => {
+        problem = error.message;
+        return [];
+      });
       if (this.wanted.jobState !== state.jobState || this.wanted.of !== state.of) return;
+      this.jobsProblem = problem;
       this.hasMoreJobs = views.length > JOBS_SHOWN;
       this.jobs = views.slice(0, JOBS_SHOWN).map((one) => ({ id: this.client.idOf(one.job), view: one }));
     }
@@ -94,8 +109,20 @@ export class TopLooks {
   private async listed({ jobState, of: { exec, worker } }: TopState): Promise<readonly JobView[]> {
     const options = { max: JOBS_SHOWN + 1, withinMs: LOOK_WITHIN_MS };
     if (exec !== undefined) return (await this.client.search({ exec, state: jobState }, options)).jobs;
-    const views = await this.client.list(jobState, options);
-    return worker === undefined ? views : views.filter((one) => one.worker === worker);
+    return worker === undefined ? this.client.list(jobState, options) : this.ofWorker(jobState, worker);
+  }
+
+  private async ofWorker(state: JobView['state'], worker: string): Promise<readonly JobView[]> {
+    const found: JobView[] = [];
+    let [after, compared] = [0, 0];
+    while (found.length <= JOBS_SHOWN && compared < COMPARED_MAX) {
+      const page = await this.client.list(state, { after, max: PAGE, withinMs: LOOK_WITHIN_MS });
+      found.push(...page.filter((one) => one.worker === worker));
+      compared += page.length;
+      if (page.length < PAGE) break;
+      after = page.at(-1)?.job ?? 0;
+    }
+    return found;
   }
 
   private async jobText(job: number): Promise<readonly string[]> {

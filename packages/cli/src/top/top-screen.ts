@@ -1,10 +1,11 @@
-import type { JobView, TableUse } from '@troupe/jobs';
+import type { JobView } from '@troupe/jobs';
 import { textTable } from '../output/text/text-table.js';
 import { workerTable } from '../output/text/worker-table.js';
-import { listLines, wrapped } from './list-lines.js';
+import { listLines } from './list-lines.js';
 import type { Look } from './look-history.js';
-import { countText, execTable, NO_EXECS, NO_WORKERS, overviewLines } from './overview-lines.js';
+import { execTable, NO_EXECS, NO_WORKERS, overviewLines } from './overview-lines.js';
 import { line, piece, type ScreenLine } from './screen-line.js';
+import { isText, movesOf, shownText, textView } from './text-views.js';
 import { JOB_STATES, type TopState, type TopView } from './top-state.js';
 
 /** Everything that the screen shows. */
@@ -18,6 +19,8 @@ export interface TopFigures {
   readonly jobs: readonly { readonly id: string; readonly view: JobView }[];
   /** There are more than these. */
   readonly hasMoreJobs: boolean;
+  /** Why the jobs could not be read. */
+  readonly jobsProblem: string | undefined;
   /** Of the view of one job. */
   readonly jobLines: readonly string[];
 }
@@ -27,10 +30,13 @@ export interface ScreenSize {
   readonly rows: number;
 }
 
+/** The head line and the blank below it. */
+const HEAD_ROWS = 2;
+
 /** The whole screen, one entry per row, exactly as many as there are rows. */
 export function drawTop(figures: TopFigures, state: TopState, size: ScreenSize): ScreenLine[] {
   const head = headLines(figures, state);
-  const room = Math.max(0, size.rows - head.length - 1);
+  const room = Math.max(0, size.rows - HEAD_ROWS - 1);
   const body = figures.looks.length === 0 ? waiting(figures) : bodyOf(figures, state, size, room);
   const shown = body.slice(0, room);
   const empty = Array.from({ length: room - shown.length }, () => line());
@@ -97,82 +103,48 @@ function bodyOf(figures: TopFigures, state: TopState, { columns }: ScreenSize, r
     case 'jobs':
       return jobsLines(figures, state, room);
     case 'job':
-      return [
-        line(piece('job', 'bold'), piece('  esc goes back', 'dim')),
-        line(),
-        ...figures.jobLines.flatMap((text) => wrapped(text, columns, text.startsWith('- ') ? 2 : NAME_WIDTH)),
-      ];
     case 'storage':
-      return storageLines(look, columns);
     case 'help':
-      return HELP.flatMap((text) => wrapped(text, columns, 9));
+      return shownText(textView(state.view, look, figures.jobLines, columns), state.row, room);
     default:
       return state.view satisfies never;
   }
 }
 
-/** Of a fact of a job. */
-const NAME_WIDTH = 11;
+/** The rows by which the text of a view can be moved; undefined: it is no text. */
+export function textMoves(
+  { looks, jobLines }: TopFigures,
+  { view }: TopState,
+  { columns, rows }: ScreenSize,
+): number | undefined {
+  const look = looks.at(-1);
+  if (look === undefined || !isText(view)) return undefined;
+  return movesOf(textView(view, look, jobLines, columns), rows - HEAD_ROWS - 1);
+}
 
-const HELP = [
-  'o        overview: rates, depths, problems',
-  'e        execs: depth and oldest job of each; enter: its jobs',
-  'w        workers: slots, credit, processor, lag; enter: the jobs it runs',
-  'j        jobs by state; tab: next state; enter: one job, and why it waits',
-  'd        dead letters',
-  's        storage: tables and log',
-  '↑ ↓      move in a list; page up, page down, home and end too',
-  'enter    open',
-  'esc      back',
-  'space    lets the figures stand still and go on',
-  'q        quits',
-];
-
-function jobsLines({ jobs, hasMoreJobs }: TopFigures, state: TopState, room: number): ScreenLine[] {
+function jobsLines(
+  { jobs, hasMoreJobs, jobsProblem }: TopFigures,
+  state: TopState,
+  room: number,
+): ScreenLine[] {
   const states = JOB_STATES.map((one) => piece(` ${one} `, one === state.jobState ? 'selected' : 'dim'));
+  const isRun = jobs.some(({ view }) => view.worker !== '');
   const rows = jobs.map(({ id, view }) => [
     id,
     view.exec,
     String(view.attempt),
     new Date(view.submittedAt).toISOString().slice(0, 19),
-    view.worker,
+    ...(isRun ? [view.worker] : []),
     view.failure?.message ?? view.reason,
   ]);
-  const table = textTable(['ID', 'EXEC', 'ATTEMPT', 'SUBMITTED', 'WORKER', 'REASON'], rows);
+  const head = ['ID', 'EXEC', 'ATTEMPT', 'SUBMITTED', ...(isRun ? ['WORKER'] : []), 'REASON'];
+  const table = textTable(head, rows);
   const { exec, worker } = state.of;
   const of = exec ?? worker;
   const title = `${hasMoreJobs ? `the oldest ${jobs.length} jobs` : 'jobs'}${of === undefined ? '' : ` of ${of}`}`;
-  const none = `no job${of === undefined ? '' : ` of ${of}`} is ${state.jobState}`;
+  const none = jobsProblem ?? `no job${of === undefined ? '' : ` of ${of}`} is ${state.jobState}`;
   return [
     line(...states, piece('  tab: next', 'dim')),
     ...listLines(title, table, state.row, room - 1, none),
   ];
-}
-
-function storageLines({ overview }: Look, columns: number): ScreenLine[] {
-  const { tables, log, lsn } = overview;
-  const rows = Object.entries(tables).map(([table, use]) => [
-    table,
-    countText(use.used),
-    countText(use.max),
-    partText(use),
-  ]);
-  const facts = [
-    `last durable record ${lsn}`,
-    `sealed segments ${(log.bytes / 1_048_576).toFixed(1)} MiB, read in ${log.replayMs} ms at the start`,
-    `snapshots that failed ${log.failedSnapshots}, bytes cut at the opening ${log.cutBytes}`,
-  ];
-  return [
-    line(piece('storage', 'bold')),
-    ...facts.flatMap((fact) => wrapped(fact, columns, 2)),
-    line(),
-    ...textTable(['TABLE', 'USED', 'LIMIT', ''], rows).map((text) => line(text)),
-  ];
-}
-
-const PART_WIDTH = 20;
-
-function partText({ used, max }: TableUse): string {
-  const filled = max === 0 ? 0 : Math.min(PART_WIDTH, Math.ceil((used / max) * PART_WIDTH));
-  return `${'█'.repeat(filled)}${'░'.repeat(PART_WIDTH - filled)}`;
 }

@@ -62,7 +62,7 @@ top('top shows rates, workers and problems, follows the size of its terminal, an
   const dead = (await inProcess(submit)).out.trim();
   await inProcess(['submit', 'no.worker', '1', ...to]);
   using terminal = new Tmux(['top', ...to, '--every', '100ms']);
-  await terminal.shows(/! 2 jobs wait and no worker is alive; start one: troupe worker <module>/);
+  await terminal.shows(/! 2 due jobs wait and no worker is alive; start one: troupe worker <module>/);
   const worker = await ownWorker(s);
   const small = await terminal.shows(/\nw1\S* +alive +\d+\/\d+/);
   assert.match(small, /accepted\/s +[\d.,]+\/s +[▁▂▃▄▅▆▇█]+\n/);

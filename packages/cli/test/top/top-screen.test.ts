@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { LookHistory } from '#src/top/look-history.js';
 import { renderLine } from '#src/top/screen-line.js';
 import { sparkline } from '#src/top/sparkline.js';
-import { drawTop, type ScreenSize, type TopFigures } from '#src/top/top-screen.js';
+import { drawTop, type ScreenSize, type TopFigures, textMoves } from '#src/top/top-screen.js';
 import { afterKey, FIRST_STATE, type TopState } from '#src/top/top-state.js';
 
 const top = suite('the screen of top');
@@ -69,6 +69,7 @@ function figures(more: Partial<LeaderOverview> = {}, others: Partial<TopFigures>
     awayMs: undefined,
     jobs: [],
     hasMoreJobs: false,
+    jobsProblem: undefined,
     jobLines: [],
     ...others,
   };
@@ -165,9 +166,11 @@ top('problems are listed with what to do', () => {
   ).join('\n');
   assert.match(shown, /problems \(3\)/);
   assert.match(shown, '! submits are refused: the disk is nearly full (ERR_DISK_LOW)');
-  assert.match(shown, '! 3 jobs wait and no worker is alive; start one: troupe worker <module>');
+  assert.match(shown, '! 3 due jobs wait and no worker is alive; start one: troupe worker <module>');
   assert.match(shown, '! w1: its event loop is blocked for 12 s');
   assert.match(text(figures(), FIRST_STATE, SIZE).join('\n'), 'no problems');
+  const later = { workers: [], delayed: 3 };
+  assert.match(text(figures(later), FIRST_STATE, SIZE).join('\n'), 'no problems', 'nothing is due');
 });
 
 top('the name of a worker cannot move the cursor', () => {
@@ -227,6 +230,28 @@ top('a text that is wider than the screen goes on below it', () => {
     'failure    word word word word word word',
     `${' '.repeat(11)}word word word word word word`,
   ]);
+});
+
+top('a text that is longer than the screen moves by its keys, from its first line to its last', () => {
+  const jobLines = Array.from({ length: 40 }, (_, i) => `log        line ${i}`);
+  const shown = figures({}, { jobLines });
+  const size = { columns: 40, rows: 15 };
+  const rows = { count: textMoves(shown, { ...FIRST_STATE, view: 'job' }, size) ?? 0, jobs: [] };
+  let state: TopState = { ...FIRST_STATE, view: 'job' };
+  assert.match(text(shown, state, size).join('\n'), /^job {2}↑ ↓ move it, \d+ lines below/m);
+  state = afterKey(state, 'down', rows);
+  assert.is(text(shown, state, size)[4], 'log        line 1');
+  state = afterKey(afterKey(state, 'end', rows), 'down', rows);
+  assert.is(text(shown, state, size).at(-2), 'log        line 39');
+  assert.is(text(shown, afterKey(state, 'up', rows), size).at(-2), 'log        line 38');
+  assert.is(textMoves(shown, FIRST_STATE, size), undefined);
+});
+
+top('jobs that could not be read are not called none', () => {
+  const shown = figures({}, { jobsProblem: 'not done within 2,000 ms' });
+  const lines = text(shown, { ...FIRST_STATE, view: 'jobs' }, SIZE).join('\n');
+  assert.match(lines, 'not done within 2,000 ms');
+  assert.not.match(lines, 'no job');
 });
 
 top.run();

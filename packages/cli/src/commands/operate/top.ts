@@ -14,7 +14,7 @@ import { FullScreen } from '../../top/full-screen.js';
 import { leaderProblems } from '../../top/leader-problems.js';
 import { LookHistory } from '../../top/look-history.js';
 import { TopLooks } from '../../top/top-looks.js';
-import { drawTop } from '../../top/top-screen.js';
+import { drawTop, textMoves } from '../../top/top-screen.js';
 import { afterKey, FIRST_STATE } from '../../top/top-state.js';
 
 interface Flags extends LeaderFlags, JsonFlag {
@@ -65,12 +65,20 @@ async function printLooks({ terminal }: CommandContext, flags: Flags, client: Cl
 async function watch(flags: Flags, client: Client): Promise<void> {
   let state = FIRST_STATE;
   let end: () => void = () => undefined;
-  const ended = new Promise<void>((resolve) => {
+  let refuse: (error: Error) => void = () => undefined;
+  const ended = new Promise<void>((resolve, reject) => {
     end = resolve;
+    refuse = reject;
   });
-  const looks = new TopLooks(client, flags.leader, () => redraw());
+  const looks = new TopLooks(
+    client,
+    flags.leader,
+    () => redraw(),
+    (error) => refuse(error),
+  );
   const onKey = (key: string): void => {
-    state = afterKey(state, key, looks.rowsOf(state));
+    const count = textMoves(looks.figures, state, screen.size);
+    state = afterKey(state, key, count === undefined ? looks.rowsOf(state) : { count, jobs: [] });
     if (state.isOver) return end();
     looks.stateChanged(state);
     redraw();
