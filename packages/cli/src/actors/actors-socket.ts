@@ -1,4 +1,3 @@
-import { chmodSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import type { ActorsView } from '@troupe/jobs';
@@ -28,11 +27,10 @@ export class ActorsSocket {
     });
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      // The mode is set before the first connection is accepted: listening starts in this turn.
-      server.listen(path, () => {
-        chmodSync(path, 0o600);
-        resolve(new ActorsSocket(server));
-      });
+      // The file is made with this mode: listening starts in this turn.
+      const mask = process.umask(0o177);
+      server.listen(path, () => resolve(new ActorsSocket(server)));
+      process.umask(mask);
     });
   }
 

@@ -38,6 +38,13 @@ export function duration(fromMs: number, toMs: number): (text: string) => number
   };
 }
 
+/** An instant: a date with its time, in milliseconds since 1970. Without a zone it is local time. */
+export function dateTime(text: string): number {
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) throw new InvalidArgumentError('It must be a date such as 2026-11-18T10:00Z.');
+  return at;
+}
+
 /** As an option takes it, exactly: `90s`, `5m`, `1500ms`. */
 export function durationText(ms: number): string {
   const unit = ['d', 'h', 'm', 's'].find((one) => ms > 0 && ms % (DURATION_UNITS[one] ?? 1) === 0) ?? 'ms';

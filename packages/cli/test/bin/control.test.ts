@@ -79,7 +79,9 @@ control('`explain` says why a job waits, and `queue` pauses, drains, limits and 
   assert.match((await inProcess(['queue', 'drain', 'math.add', ...to])).out, /draining/);
   assert.is((await inProcess(['submit', 'math.add', '[1,2]', ...to])).code, 75);
   const limited = ['queue', 'limits', 'text.echo', '--running-max', '3', '--rate', '100/1s/20', ...to];
-  assert.match((await inProcess(limited)).out, /running 3, rate 100\/1 s/);
+  assert.match((await inProcess(limited)).out, /running 3, rate 100\/1s\/20/);
+  const shown = ['queue', 'limits', 'text.echo', ...to];
+  assert.match((await inProcess(shown)).out, /running 3, rate 100\/1s\/20/, 'a look changes nothing');
   const all = lines(await inProcess(['queue', 'ls', '--json', ...to]));
   assert.equal(all.map(({ queue, mode }) => [queue, mode]).sort(), [
     ['math/math.add', 'draining'],
@@ -97,8 +99,32 @@ control('`explain` says why a job waits, and `queue` pauses, drains, limits and 
     [['queue', 'pause', 'not a queue'], 64],
     [['queue', 'limits', 'a.b', '--rate', 'fast'], 64],
     [['queue', 'limits', 'a.b', '--running-max', '0'], 64],
+    [['queue', 'limits', 'a.b', '--running-max', '1', '--none'], 64],
+    [['queue', 'limits', 'a.b'], 66],
   ] as const)
     assert.is((await inProcess([...words, ...to])).code, code, words.join(' '));
+  const [none] = lines(await inProcess([...shown, '--none', '--json']));
+  assert.equal(none?.['limits'], {});
+});
+
+control('a job for an instant waits until then, and shows its key and tags', async () => {
+  await using s = await ownLeader();
+  const to = ['--leader', s.at];
+  const at = ['--run-at', '2040-01-02T03:04Z', '--idempotency-key', 'k1', '--tag', 'red', '--tag', 'big'];
+  const id = (await inProcess(['submit', 'mail.send', '1', ...at, ...to])).out.trim();
+  const [shown] = lines(await inProcess(['show', id, '--json', ...to]));
+  assert.equal([shown?.['key'], shown?.['tags'], shown?.['startedAt']], ['k1', ['red', 'big'], null]);
+  assert.match((await inProcess(['show', id, ...to])).out, /\nkey +k1\ntags +red big\n/);
+  assert.match((await inProcess(['explain', id, ...to])).out, /- it is due in \d+ d, at 2040-01-02T03:0/);
+  for (const words of [
+    ['--run-at', 'tomorrow'],
+    ['--run-at', '2040-13-45'],
+    [...at, '--delay', '1s'],
+  ]) {
+    const refused = await inProcess(['submit', 'mail.send', '1', ...words, ...to]);
+    assert.is(refused.code, 64, refused.err);
+    assert.is(refused.err.trim().split('\n').length, 1);
+  }
 });
 
 control(

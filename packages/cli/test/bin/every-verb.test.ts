@@ -171,6 +171,8 @@ function verbTable(dir: string, jobs: PreparedJobs): Readonly<Record<string, Ver
   const copy = (round: Round): string => join(dir, `copy-${round}`);
   const handlers = join(dir, 'handlers.mjs');
   return {
+    // The first one: a feed that no client has open ends after its grace.
+    feed: { words: of(jobs.fed), stdin: 'one\ntwo\n', out: /^2 items\n$/, fields: ['id', 'items'] },
     leader: {
       words: (round) => ['--port', '0', '--dir', join(dir, `other-${round}`)],
       out: /^leader ready on 127\.0\.0\.1:\d+, folder .*\n(.*\n)*leader stopped\n$/,
@@ -198,7 +200,6 @@ function verbTable(dir: string, jobs: PreparedJobs): Readonly<Record<string, Ver
     submit: { words: all('text.echo', '1'), out: /^\w{5}-\w+\n$/, fields: ['id'] },
     run: { words: all('math.add', '[1,2]'), out: /^3\n$/, fields: ['id', 'output'] },
     stream: { words: all('text.upper', '"ann"'), out: /^ANN\n$/, fields: ['kind', 'chunk'] },
-    feed: { words: of(jobs.fed), stdin: 'one\ntwo\n', out: /^2 items\n$/, fields: ['id', 'items'] },
     await: { words: all(jobs.done), out: /^3\n$/, fields: ['id', 'output'] },
     explain: {
       words: of(jobs.waiting),
@@ -231,7 +232,7 @@ function verbTable(dir: string, jobs: PreparedJobs): Readonly<Record<string, Ver
     'queue resume': { words: all('text.echo'), out: /text\/text\.echo +open/, fields: ['queue', 'mode'] },
     'queue limits': {
       words: all('text.echo', '--rate', '100/1s'),
-      out: /rate 100\/1 s/,
+      out: /rate 100\/1s/,
       fields: ['queue', 'limits'],
     },
     'queue ls': { out: /^QUEUE +MODE +WAITING/, fields: ['queue', 'mode', 'limits'] },
@@ -283,7 +284,7 @@ function verbTable(dir: string, jobs: PreparedJobs): Readonly<Record<string, Ver
     'wal load': {
       words: (round) => [join(dir, `loaded-${round}`), '--file', join(dir, RECORDS)],
       out: /^\S+: \d+ lines, \d+ jobs queued/,
-      fields: [],
+      fields: ['folder', 'lines', 'counts'],
     },
     'wal repair': {
       words: all(join(dir, 'restored-0')),

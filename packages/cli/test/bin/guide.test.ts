@@ -24,7 +24,7 @@ guide(
       for (const text of [
         '"sent to ann@example.org"',
         'queue mail/mail.send is paused since',
-        'running 2, rate 100/1 s',
+        'running 2, rate 100/1s',
         'exit 1',
         '1 would be queued again',
         '"sent to carl@example.org"',

@@ -5,7 +5,7 @@ import { freePort, PostgresServer } from '@troupe/postgres/testing';
 import postgresClient from 'postgres';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { folder, inProcess, Running, workerOf } from './troupe.js';
+import { folder, inProcess, lines, Running, workerOf } from './troupe.js';
 
 const postgres = suite('leaders on PostgreSQL by the command');
 
@@ -146,6 +146,10 @@ postgres(
     assert.match(listed.out, added);
     assert.match(listed.out, mailed);
     assert.match((await inProcess(['show', mailed, ...map])).out, /exec +mail\.send/);
+    assert.match((await inProcess(['explain', mailed, ...map])).out, `${mailed} waits:`);
+    assert.match((await inProcess(['dlq', 'show', mailed, ...map])).err, 'not a dead letter, it is queued');
+    const stats = lines(await inProcess(['queue', 'stats', '--json', ...map]));
+    assert.equal(stats.map(({ exec }) => exec).sort(), ['mail.send', 'math.add']);
     assert.is((await inProcess(['cancel', mailed, ...map])).out, `${mailed} cancelled\n`);
     await using worker = new Running([
       'worker',

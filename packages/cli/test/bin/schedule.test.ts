@@ -17,6 +17,10 @@ schedules('a schedule is added, listed, run, paused, resumed and removed', async
     (await inProcess(['schedule', 'add', 'often', 'text.echo', '1', '--every', '1h', ...to])).code,
     0,
   );
+  const daily = ['--every', '1d', '--from', '2026-01-01T09:30Z'];
+  const begun = await inProcess(['schedule', 'add', 'daily', 'text.echo', '1', ...daily, '--json', ...to]);
+  assert.match(String(lines(begun)[0]?.['next']), /T09:30:00\.000Z$/);
+  assert.is((await inProcess(['schedule', 'rm', 'daily', ...to])).code, 0);
   const all = lines(await inProcess(['schedule', 'ls', '--next', '10', '--json', ...to]));
   assert.equal(
     all.map(({ name, next }) => [name, (next as string[]).length]),
@@ -48,6 +52,8 @@ schedules('bad schedules are refused with what to do, and change nothing', async
     [[...add, '--every', '1h', '--cron', '@daily'], 64, /give either --cron or --every/],
     [[...add, '--every', '1h', '--zone', 'UTC'], 64, /--zone is for --cron/],
     [[...add, '--every', '-1s'], 64, /--every/],
+    [[...add, '--every', '1h', '--from', 'noon'], 64, /a date such as/],
+    [[...add, '--cron', '@daily', '--from', '2026-11-18T10:00Z'], 64, /--from is for --every/],
     [[...add, '--every', '1h', '--catch-up', 'some'], 64, /none, last or a number/],
     [['schedule', 'run', 'missing', ...to], 66, /see troupe schedule ls\n$/],
     [['schedule', 'rm', 'missing', ...to], 66, /there is no schedule 'missing'/],

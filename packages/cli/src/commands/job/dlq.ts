@@ -1,7 +1,7 @@
 import type { Client } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
-import { atEachLeader, withClient } from '../../command-client.js';
+import { atEachLeader, atLeaderOfJob, withClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
 import { type GroupFlags, withGroupRequestOptions } from '../../input/connection/group-leaders.js';
@@ -36,23 +36,25 @@ export function addDlq(program: Command, context: CommandContext): void {
     .action((flags: Flags & GroupFlags & { max: number }) =>
       atEachLeader(flags, (at) => withClient(context, at, (client) => list(context, at, client))),
     );
-  withRequestOptions(
+  withGroupRequestOptions(
     subcommand(dlq, 'show <id>', 'show one dead letter and its last error', 'troupe dlq show 2qt6g-1'),
-  ).action((id: string, flags: Flags) =>
-    withClient(context, flags, async (client) => {
-      const job = shownJob(id, await client.open(untypedJob('some.job'), id).inspect());
-      if (job.state !== 'dead')
-        throw new CliError(
-          'ERR_CLI_NOT_DEAD',
-          ExitCode.noInput,
-          `job ${id}: not a dead letter, it is ${job.state}; see troupe show`,
-        );
-      printResult(context, flags, job, jobLines(job));
-    }),
+  ).action((id: string, flags: Flags & GroupFlags) =>
+    atLeaderOfJob(flags, (at) => withClient(context, at, (client) => show(context, flags, client, id))),
   );
   addGroups(dlq, context);
   addRedrive(dlq, context);
   addPurge(dlq, context);
+}
+
+async function show(context: CommandContext, flags: Flags, client: Client, id: string): Promise<void> {
+  const job = shownJob(id, await client.open(untypedJob('some.job'), id).inspect());
+  if (job.state !== 'dead')
+    throw new CliError(
+      'ERR_CLI_NOT_DEAD',
+      ExitCode.noInput,
+      `job ${id}: not a dead letter, it is ${job.state}; see troupe show`,
+    );
+  printResult(context, flags, job, jobLines(job));
 }
 
 function addRedrive(dlq: Command, context: CommandContext): void {
@@ -75,8 +77,9 @@ function addRedrive(dlq: Command, context: CommandContext): void {
       const isByFilter = isFiltered(flags);
       const ways = [ids.length > 0, flags.all === true, isByFilter].filter((isUsed) => isUsed).length;
       const isForFilter = flags.dryRun === true || flags.perSecond !== undefined;
-      if (ways !== 1 || (isForFilter && !isByFilter && flags.all !== true))
-        throw usage('dlq redrive: name the ids, or say --all, or give filters');
+      if (ways !== 1) throw usage('dlq redrive: name the ids, or say --all, or give filters');
+      if (isForFilter && ids.length > 0)
+        throw usage('dlq redrive: --dry-run and --per-second go with filters or --all, not with ids');
       if (flags.payload !== undefined) return redriveEdited(context, flags, ids);
       if (isByFilter || isForFilter) return redriveWhere(context, flags);
       return withClient(context, flags, (client) => redriveOrPurge(context, flags, client, 'redrive', ids));
@@ -120,7 +123,7 @@ async function redriveEdited(
 }
 
 function addGroups(dlq: Command, context: CommandContext): void {
-  withRequestOptions(
+  withGroupRequestOptions(
     subcommand(
       dlq,
       'groups',
@@ -131,28 +134,36 @@ function addGroups(dlq: Command, context: CommandContext): void {
   )
     .option('--exec <name>', 'only jobs of this name')
     .option('--max <n>', 'at most so many', wholeNumber(1, 1_000), 100)
-    .action((flags: Flags & { exec?: string; max: number }) =>
-      withClient(context, flags, async (client) => {
-        const groups = await client.deadLetterGroups({ exec: flags.exec, max: flags.max });
-        const shown = groups.map(({ jobs, firstAt, lastAt, ...rest }) => ({
-          ...rest,
-          firstAt: new Date(firstAt).toISOString(),
-          lastAt: new Date(lastAt).toISOString(),
-          ids: jobs.map((job) => client.idOf(job)),
-        }));
-        if (flags.json === true) for (const one of shown) printResult(context, flags, one, []);
-        else {
-          const rows = shown.map((one) => [
-            String(one.count),
-            one.fingerprint,
-            one.exec,
-            one.lastAt,
-            `${one.name}: ${one.message}`,
-          ]);
-          printTable(context.terminal, ['COUNT', 'FINGERPRINT', 'EXEC', 'LAST', 'ERROR'], rows);
-        }
-      }),
+    .action((flags: GroupsFlags) =>
+      atEachLeader(flags, (at) => withClient(context, at, (client) => printGroups(context, at, client))),
     );
+}
+
+interface GroupsFlags extends Flags, GroupFlags {
+  readonly exec?: string;
+  readonly max: number;
+}
+
+async function printGroups(context: CommandContext, flags: GroupsFlags, client: Client): Promise<void> {
+  const groups = await client.deadLetterGroups({ exec: flags.exec, max: flags.max });
+  const shown = groups.map(({ jobs, firstAt, lastAt, ...rest }) => ({
+    ...rest,
+    firstAt: new Date(firstAt).toISOString(),
+    lastAt: new Date(lastAt).toISOString(),
+    ids: jobs.map((job) => client.idOf(job)),
+  }));
+  if (flags.json === true) {
+    for (const one of shown) printResult(context, flags, one, []);
+    return;
+  }
+  const rows = shown.map((one) => [
+    String(one.count),
+    one.fingerprint,
+    one.exec,
+    one.lastAt,
+    `${one.name}: ${one.message}`,
+  ]);
+  printTable(context.terminal, ['COUNT', 'FINGERPRINT', 'EXEC', 'LAST', 'ERROR'], rows);
 }
 
 function usage(problem: string): CliError {

@@ -121,10 +121,12 @@ async function searched(client: Client, flags: ListFlags, from: number): Promise
   return views;
 }
 
-/** `failed: Error: no such mailbox` */
-function whyText({ reason, failure }: ShownJob): string {
+/** `failed: Error: no such mailbox`, `due 2026-11-18T10:00:00.000Z: Error: busy` */
+function whyText({ state, dueAt, reason, failure }: ShownJob): string {
   const error = failure === null || failure === undefined ? '' : `${failure.name}: ${failure.message}`;
-  return [reason ?? '', error].filter((text) => text !== '').join(': ');
+  const isDelayed = state === 'queued' && dueAt !== null && Date.parse(dueAt) > Date.now();
+  const due = isDelayed ? `due ${dueAt}` : '';
+  return [due, reason ?? '', error].filter((text) => text !== '').join(': ');
 }
 
 /** Refuses an id of another leader. */

@@ -6,7 +6,7 @@ import { ExitCode } from '../../exit-code.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
 import { type PayloadFlags, readPayload } from '../../input/job/payload-input.js';
 import { type JobFlags, untypedJob, withJobOptions } from '../../input/job/untyped-job.js';
-import { duration, wholeNumber, YEAR_MS } from '../../input/option-parsers.js';
+import { dateTime, duration, wholeNumber, YEAR_MS } from '../../input/option-parsers.js';
 import { scheduleTable, shownSchedule } from '../../output/text/schedule-text.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
@@ -14,6 +14,7 @@ interface AddFlags extends RequestFlags, JobFlags, PayloadFlags {
   readonly cron?: string;
   readonly zone?: string;
   readonly every?: number;
+  readonly from?: number;
   readonly jitter?: number;
   readonly overlap?: 'skip' | 'queue' | 'replace';
   readonly catchUp?: 'none' | 'last' | number;
@@ -83,6 +84,7 @@ function addAdd(schedule: Command, context: CommandContext): void {
     .option('--cron <line>', 'minute, hour, day of month, month, day of week; six fields begin with seconds')
     .option('--zone <name>', 'time zone of --cron, such as Europe/Berlin; UTC unless given')
     .option('--every <time>', 'a run every so long instead', duration(100, YEAR_MS))
+    .option('--from <date>', 'with --every: one of its times, such as 2026-11-18T10:00Z', dateTime)
     .option('--jitter <time>', 'each run begins up to so much later', duration(0, YEAR_MS))
     .addOption(
       new Option(
@@ -107,18 +109,20 @@ function addAdd(schedule: Command, context: CommandContext): void {
     });
 }
 
-function checkTimes({ cron, every, zone }: AddFlags): void {
+function checkTimes({ cron, every, from, zone }: AddFlags): void {
   const problem =
     (cron === undefined) === (every === undefined)
       ? 'give either --cron or --every'
       : zone !== undefined && cron === undefined
         ? '--zone is for --cron'
-        : undefined;
+        : from !== undefined && every === undefined
+          ? '--from is for --every'
+          : undefined;
   if (problem !== undefined) throw new CliError('ERR_CLI_USAGE', ExitCode.usage, `schedule add: ${problem}`);
 }
 
-function optionsOf({ cron, zone, every, jitter, overlap, catchUp: rule }: AddFlags): ScheduleOptions {
-  return { cron, zone, everyMs: every, jitterMs: jitter, overlap, catchUp: rule };
+function optionsOf({ cron, zone, every, from, jitter, overlap, catchUp: rule }: AddFlags): ScheduleOptions {
+  return { cron, zone, everyMs: every, fromAt: from, jitterMs: jitter, overlap, catchUp: rule };
 }
 
 function catchUp(text: string): 'none' | 'last' | number {

@@ -2,15 +2,16 @@ import type { JobDefinition, JobHandle, JobStreamEnd } from '@troupe/jobs';
 import { JobCancelledError, JobFailedError, JobWaitError } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
-import { withWaitingClient } from '../../command-client.js';
+import { atLeaderOfJob, withWaitingClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
-import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
+import type { RequestFlags } from '../../input/connection/connection-options.js';
+import { type GroupFlags, withGroupRequestOptions } from '../../input/connection/group-leaders.js';
 import { type FeedForm, feedItems } from '../../input/job/feed-items.js';
 import { untypedJob } from '../../input/job/untyped-job.js';
 import { escapeControlCharacters } from '../../output/text/escape-control-characters.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../../subcommand.js';
 
-interface FeedFlags extends RequestFlags {
+interface FeedFlags extends RequestFlags, GroupFlags {
   readonly jsonLines?: boolean;
   readonly bytes?: boolean;
   readonly keepOpen?: boolean;
@@ -20,7 +21,7 @@ interface FeedFlags extends RequestFlags {
 const ANY_JOB = untypedJob('some.job', { isStream: true, isFed: true });
 
 export function addFeed(program: Command, context: CommandContext): void {
-  withRequestOptions(
+  withGroupRequestOptions(
     subcommand(
       program,
       'feed <id>',
@@ -32,7 +33,7 @@ export function addFeed(program: Command, context: CommandContext): void {
     .option('--json-lines', 'every line is JSON; a line is a text unless given')
     .option('--bytes', 'pieces of at most 64 KiB, in base64, instead of lines')
     .option('--keep-open', 'do not end the feed at the end of the input')
-    .action((id: string, flags: FeedFlags) => feed(context, id, flags));
+    .action((id: string, flags: FeedFlags) => atLeaderOfJob(flags, (one) => feed(context, id, one)));
 }
 
 async function feed(context: CommandContext, id: string, flags: FeedFlags): Promise<void> {

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Client, JobDefinition, JobHandle, SubmitOptions, WaitOptions } from '@troupe/jobs';
 import type { Net } from '@troupe/transport';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { CliError } from '../../cli-error.js';
 import { withWaitingClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
@@ -16,7 +16,7 @@ import {
   readPayloadLines,
 } from '../../input/job/payload-input.js';
 import { type JobFlags, untypedJob, withJobOptions } from '../../input/job/untyped-job.js';
-import { duration, TIMER_MS_MAX, YEAR_MS } from '../../input/option-parsers.js';
+import { dateTime, duration, TIMER_MS_MAX, YEAR_MS } from '../../input/option-parsers.js';
 import { repeatable } from '../../input/repeatable-option.js';
 import { OrderedReceipts } from '../../output/ordered-receipts.js';
 import { byteCountingNet } from '../../output/progress/byte-counting-net.js';
@@ -29,6 +29,7 @@ import { printStream } from './stream.js';
 interface Flags extends RequestFlags, GroupFlags, JobFlags, PayloadFlags {
   readonly idempotencyKey?: string;
   readonly delay?: number;
+  readonly runAt?: number;
   readonly orderKey?: string;
   readonly tag?: readonly string[];
   readonly lines?: boolean;
@@ -43,6 +44,11 @@ function withSubmitOptions(command: Command): Command {
     .option('-t, --text', 'the payload is text, not JSON')
     .option('--idempotency-key <key>', 'the same key is the same job, for a day')
     .option('--delay <time>', 'not before so long', duration(0, YEAR_MS))
+    .addOption(
+      new Option('--run-at <date>', "not before 2026-11-18T10:00Z, by the leader's clock")
+        .argParser(dateTime)
+        .conflicts('delay'),
+    )
     .option('--order-key <key>', 'jobs of one key run in their order')
     .option('--tag <text>', 'a text to find it by; may be given several times', repeatable);
 }
@@ -281,10 +287,11 @@ function jobOf(exec: string, flags: Flags): JobDefinition {
 }
 
 function optionsOf(flags: Flags): SubmitOptions {
-  const { idempotencyKey, delay, orderKey, tag: tags } = flags;
+  const { idempotencyKey, delay, runAt, orderKey, tag: tags } = flags;
   return {
     orderKey,
     tags,
+    runAt,
     ...(flags.stream === true ? { streaming: 'response' } : {}),
     ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
     ...(delay === undefined ? {} : { runAfterMs: delay }),

@@ -31,12 +31,12 @@ export function addClients(program: Command, context: CommandContext): void {
   );
 }
 
-/** No limit is null. */
+/** No limit is null, and times are texts. */
 function shown(client: ClientView): object {
   const { runningMax, jobsMax, unansweredMax } = client;
   const limits = { unansweredMax, runningMax, jobsMax };
   const known = Object.entries(limits).map(([name, max]) => [name, isLimit(max) ? max : null]);
-  return { ...client, ...Object.fromEntries(known) };
+  return { ...client, since: new Date(client.since).toISOString(), ...Object.fromEntries(known) };
 }
 
 function isLimit(max: number): boolean {

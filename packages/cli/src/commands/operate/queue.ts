@@ -1,9 +1,11 @@
 import type { Client, ExecStatsView, QueueLimits, QueueView } from '@troupe/jobs';
 import { type Command, InvalidArgumentError } from 'commander';
+import { CliError } from '../../cli-error.js';
 import { atEachLeader, withClient } from '../../command-client.js';
+import { ExitCode } from '../../exit-code.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
 import { type GroupFlags, withGroupRequestOptions } from '../../input/connection/group-leaders.js';
-import { duration, wholeNumber, YEAR_MS } from '../../input/option-parsers.js';
+import { duration, durationText, wholeNumber, YEAR_MS } from '../../input/option-parsers.js';
 import { timeText } from '../../output/text/explanation-text.js';
 import { printTable } from '../../output/text/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
@@ -15,6 +17,7 @@ interface LimitFlags extends RequestFlags {
   readonly rate?: RateLimit;
   readonly keyRunningMax?: number;
   readonly keyRate?: RateLimit;
+  readonly none?: boolean;
 }
 
 const COUNT_MAX = 1_000_000;
@@ -22,7 +25,7 @@ const NAMES = 'A queue is an exec, group/exec, or * for all queues together.';
 
 export function addQueue(program: Command, context: CommandContext): void {
   const queue = program.command('queue').description('queues: figures, pauses, limits');
-  withRequestOptions(
+  withGroupRequestOptions(
     subcommand(
       queue,
       'stats',
@@ -30,8 +33,8 @@ export function addQueue(program: Command, context: CommandContext): void {
       'troupe queue stats',
       'Rates are of the last minute, times of the last five to ten.',
     ),
-  ).action((flags: RequestFlags) =>
-    withClient(context, flags, (client) => printStats(context, flags, client)),
+  ).action((flags: RequestFlags & GroupFlags) =>
+    atEachLeader(flags, (at) => withClient(context, at, (client) => printStats(context, flags, client))),
   );
   withGroupRequestOptions(
     subcommand(queue, 'ls', 'list queues with their modes and limits', 'troupe queue ls'),
@@ -61,9 +64,9 @@ function addLimits(queue: Command, context: CommandContext): void {
     subcommand(
       queue,
       'limits <queue>',
-      'set the limits of a queue, in place of those it has',
+      'show the limits of a queue, or set them in place of those it has',
       'troupe queue limits mail.send --running-max 10 --rate 100/1s',
-      `Without a flag all its limits are gone. ${NAMES}`,
+      `Limits that are not given again are gone; --none removes all. ${NAMES}`,
     ),
   )
     .option('--running-max <n>', 'attempts at once', wholeNumber(1, 1_000_000_000))
@@ -74,12 +77,31 @@ function addLimits(queue: Command, context: CommandContext): void {
       wholeNumber(1, COUNT_MAX),
     )
     .option('--key-rate <jobs/time>', 'starts of jobs of one order key', rate)
-    .action((name: string, { runningMax, rate: all, keyRunningMax, keyRate, ...flags }: LimitFlags) =>
-      withClient(context, flags, async (client) => {
-        const limits = { runningMax, rate: all, keyRunningMax, keyRate };
-        printQueues(context, flags, [await client.queue(name).setLimits(limits)]);
-      }),
-    );
+    .option('--none', 'remove all limits')
+    .action((name: string, { runningMax, rate: all, keyRunningMax, keyRate, none, ...flags }: LimitFlags) => {
+      const limits = { runningMax, rate: all, keyRunningMax, keyRate };
+      const isSet = Object.values(limits).some((one) => one !== undefined);
+      if (isSet && none === true)
+        throw new CliError('ERR_CLI_USAGE', ExitCode.usage, 'queue limits: give limits or --none, not both');
+      return withClient(context, flags, async (client) => {
+        const isChange = isSet || none === true;
+        printQueues(context, flags, [
+          isChange ? await client.queue(name).setLimits(limits) : await queueOf(client, name),
+        ]);
+      });
+    });
+}
+
+/** Looks, and changes nothing. */
+async function queueOf(client: Client, name: string): Promise<QueueView> {
+  const full = name === '*' || name.includes('/') ? name : `${name.split('.')[0]}/${name}`;
+  const found = (await client.queues()).find(({ queue }) => queue === full);
+  if (found !== undefined) return found;
+  throw new CliError(
+    'ERR_CLI_QUEUE',
+    ExitCode.noInput,
+    `queue ${full}: it has no jobs and no limits; see troupe queue ls`,
+  );
 }
 
 /** `100/1s`, or `100/1s/20` with its burst. */
@@ -96,7 +118,10 @@ function rate(text: string): RateLimit {
 
 function printQueues(context: CommandContext, flags: RequestFlags, queues: readonly QueueView[]): void {
   if (flags.json === true) {
-    for (const one of queues) printResult(context, flags, one, []);
+    for (const { changedAt, ...one } of queues) {
+      const at = changedAt === 0 ? null : new Date(changedAt).toISOString();
+      printResult(context, flags, { ...one, changedAt: at }, []);
+    }
     return;
   }
   const rows = queues.map((one) => [
@@ -111,7 +136,8 @@ function printQueues(context: CommandContext, flags: RequestFlags, queues: reado
 }
 
 function limitsText({ runningMax, rate: all, keyRunningMax, keyRate }: QueueLimits): string {
-  const rateText = ({ jobs, perMs }: RateLimit): string => `${jobs}/${timeText(perMs)}`;
+  const rateText = ({ jobs, perMs, burst }: RateLimit): string =>
+    `${jobs}/${durationText(perMs)}${burst === undefined ? '' : `/${burst}`}`;
   return [
     runningMax === undefined ? '' : `running ${runningMax}`,
     all === undefined ? '' : `rate ${rateText(all)}`,
@@ -128,9 +154,14 @@ async function printStats(context: CommandContext, flags: RequestFlags, client: 
     for (const one of execs) printResult(context, flags, one, []);
     return;
   }
+  // Most users give no priorities.
+  const hasPriorities = execs.some(({ queuedByPriority }) =>
+    Object.keys(queuedByPriority).some((priority) => Number(priority) !== DEFAULT_PRIORITY),
+  );
   const head = [
     'EXEC',
     'QUEUED',
+    ...(hasPriorities ? ['BY PRIORITY'] : []),
     'RUNNING',
     'OLDEST',
     'ACCEPTED/S',
@@ -140,21 +171,36 @@ async function printStats(context: CommandContext, flags: RequestFlags, client: 
     'WAIT P50/P99',
     'RUN P50/P99',
   ];
-  printTable(context.terminal, head, execs.map(statsRow));
+  const rows = execs.map((one) => statsRow(one, { hasPriorities }));
+  printTable(context.terminal, head, rows);
 }
 
-function statsRow(one: ExecStatsView): string[] {
+const DEFAULT_PRIORITY = 4;
+
+function statsRow(one: ExecStatsView, { hasPriorities }: { hasPriorities: boolean }): string[] {
   const rateText = (perSecond: number): string => perSecond.toFixed(1);
   return [
     one.exec,
     String(one.queued),
+    ...(hasPriorities ? [priorityText(one)] : []),
     String(one.running),
-    timeText(one.oldestMs),
+    one.oldestMs === 0 ? '' : timeText(one.oldestMs),
     rateText(one.acceptedPerSecond),
     rateText(one.donePerSecond),
     rateText(one.failedPerSecond),
     rateText(one.deadPerSecond),
-    `${timeText(one.waitMs.p50)}/${timeText(one.waitMs.p99)}`,
-    `${timeText(one.runMs.p50)}/${timeText(one.runMs.p99)}`,
+    quantileText(one.waitMs),
+    quantileText(one.runMs),
   ];
+}
+
+/** `9: 2, 4: 17`: the first ones begin first. */
+function priorityText({ queuedByPriority }: ExecStatsView): string {
+  const all = Object.entries(queuedByPriority).sort(([one], [other]) => Number(other) - Number(one));
+  return all.map(([priority, queued]) => `${priority}: ${queued}`).join(', ');
+}
+
+/** Empty before the first event. */
+function quantileText({ p50, p99 }: ExecStatsView['waitMs']): string {
+  return p99 === 0 ? '' : `${timeText(p50)}/${timeText(p99)}`;
 }

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { LogEntry } from '@troupe/core';
 import {
   GroupWorker,
   type HandledJob,
@@ -115,7 +116,7 @@ async function run(context: CommandContext, module: string | undefined, flags: F
   // An error before the worker runs is printed once, as the reason why it does not start.
   let isWorking = false;
   const host = loggingHost((entry) => {
-    if (!isWorking || (entry.level !== 'error' && flags.verbose !== true)) return;
+    if (!isWorking || (entry.level !== 'error' && flags.verbose !== true) || isOfOperator(entry)) return;
     for (const line of logLines('worker', entry)) terminal.err(line);
   });
   const dial = dialOptions(flags);
@@ -160,7 +161,7 @@ async function run(context: CommandContext, module: string | undefined, flags: F
   if (signal instanceof Error) {
     await worker.close({ withinMs: 0 });
     // An operator has stopped it: that is no failure of the worker.
-    if (!(signal instanceof SessionRefusedError) || signal.code !== 'ERR_SESSION_STOPPED') throw signal;
+    if (!isStopped(signal)) throw signal;
     printResult(context, flags, { kind: 'stopped' }, ['worker stopped by an operator']);
     return;
   }
@@ -168,6 +169,15 @@ async function run(context: CommandContext, module: string | undefined, flags: F
     context.terminal.err(`worker: ${signal}, finishing within ${flags.drainWithin} ms`);
   await worker.close({ withinMs: flags.drainWithin });
   printResult(context, flags, { kind: 'stopped' }, ['worker stopped']);
+}
+
+/** The session was ended from afar: the command says so itself. */
+function isOfOperator({ fields }: LogEntry): boolean {
+  return Object.values(fields).some(isStopped);
+}
+
+function isStopped(error: unknown): boolean {
+  return error instanceof SessionRefusedError && error.code === 'ERR_SESSION_STOPPED';
 }
 
 function withWorkerLeaders(command: Command): Command {

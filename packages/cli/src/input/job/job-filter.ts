@@ -1,6 +1,6 @@
 import type { JobFilter, JobView } from '@troupe/jobs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { duration, YEAR_MS } from '../option-parsers.js';
+import { dateTime, duration, YEAR_MS } from '../option-parsers.js';
 
 /** Flags that choose jobs. */
 export interface FilterFlags {
@@ -52,9 +52,7 @@ export function isFiltered(flags: FilterFlags): boolean {
 
 /** An instant, or a time before now. */
 function instant(text: string): number {
-  if (/^\d{4}-/.test(text)) {
-    const at = Date.parse(text);
-    if (!Number.isNaN(at)) return at;
-  } else if (/^\d/.test(text)) return Date.now() - duration(0, 100 * YEAR_MS)(text.replace(/ ago$/, ''));
+  if (/^\d{4}-/.test(text)) return dateTime(text);
+  if (/^\d/.test(text)) return Date.now() - duration(0, 100 * YEAR_MS)(text.replace(/ ago$/, ''));
   throw new InvalidArgumentError('It must be a date such as 2026-11-18T10:00Z, or a time ago such as 2h.');
 }

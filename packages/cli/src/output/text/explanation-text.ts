@@ -1,4 +1,5 @@
 import type { JobExplanation, WaitReason } from '@troupe/jobs';
+import { durationText } from '../../input/option-parsers.js';
 
 /** Why a job does not run, one line for each reason. */
 export function explanationLines(
@@ -27,7 +28,7 @@ export function reasonText(reason: WaitReason, idOf: (job: number) => string): s
     case 'running-max':
       return `queue ${reason.queue} runs ${reason.running} of at most ${reason.max} attempts`;
     case 'rate':
-      return `the rate of ${reason.of === 'key' ? 'its order key' : `queue ${reason.queue}`} is used up (${reason.rate.jobs} in ${timeText(reason.rate.perMs)}); the next start is in ${timeText(reason.leftMs)}`;
+      return `the rate of ${reason.of === 'key' ? 'its order key' : `queue ${reason.queue}`} is used up (${reason.rate.jobs} in ${durationText(reason.rate.perMs)}); the next start is in ${timeText(reason.leftMs)}`;
     case 'order-key':
       return `order key ${reason.orderKey} is busy with ${reason.holders.map(idOf).join(', ')} (at most ${reason.max}), ${reason.ahead} wait before it`;
     case 'tenant-max':
@@ -73,9 +74,10 @@ function queueText(queue: string): string {
   return queue === '*' ? 'all queues are' : `queue ${queue} is`;
 }
 
-/** `950 ms`, `12 s`, `3 min`, `2 h` */
+/** `950 ms`, `12 s`, `3 min`, `2 h`, `5 d` */
 export function timeText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
-  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
+  return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} d`;
 }

@@ -10,8 +10,13 @@ export interface ShownJob {
   readonly attempt: number;
   readonly failures: number;
   readonly crashes: number;
+  /** Its idempotency key. */
+  readonly key: string | null;
+  readonly tags: readonly string[];
   readonly submittedAt: string;
   readonly dueAt: string | null;
+  /** When its running attempt was assigned; null in lists. */
+  readonly startedAt: string | null;
   readonly endedAt: string | null;
   readonly worker: string | null;
   readonly reason: string | null;
@@ -26,6 +31,8 @@ export interface ShownJob {
   readonly waitsForRunner: string | null;
   /** By its handler; null where it has said nothing. */
   readonly progress: JobView['progress'] | null;
+  /** Null of a job that was not fed. */
+  readonly feed: JobView['feed'] | null;
   /** Ended attempts, oldest first, where one of them failed; null where none did, and in lists. */
   readonly attempts: readonly ShownAttempt[] | null;
 }
@@ -54,8 +61,11 @@ export function shownJob(id: string, view: JobView): ShownJob {
     attempt,
     failures,
     crashes,
+    key: view.key ?? null,
+    tags: view.tags ?? [],
     submittedAt: new Date(view.submittedAt).toISOString(),
     dueAt: timeOrNull(view.dueAt),
+    startedAt: timeOrNull(view.startedAt ?? 0),
     endedAt: timeOrNull(view.endedAt),
     worker: view.worker === '' ? null : view.worker,
     reason: view.reason === '' ? null : view.reason,
@@ -65,6 +75,7 @@ export function shownJob(id: string, view: JobView): ShownJob {
     blockedMs: Math.round(view.blockedMs ?? 0),
     waitsForRunner: view.waitsForRunner ?? null,
     progress: view.progress ?? null,
+    feed: view.feed ?? null,
     attempts: view.attempts?.map(shownAttempt) ?? null,
   };
 }
@@ -77,9 +88,12 @@ export function jobLines(job: ShownJob): string[] {
     ['reason', job.reason],
     ['waits for', job.waitsForRunner === null ? null : `runner ${job.waitsForRunner}`],
     ['client', job.client],
+    ['key', job.key],
+    ['tags', job.tags.length === 0 ? null : job.tags.join(' ')],
     ['attempt', `${job.attempt} (${job.failures} failed, ${job.crashes} crashed)`],
     ['submitted', job.submittedAt],
     ['due', job.dueAt],
+    ['started', job.startedAt],
     ['ended', job.endedAt],
     [
       'worker',
@@ -95,6 +109,7 @@ export function jobLines(job: ShownJob): string[] {
     ['payload', job.payloadBytes === null ? null : `${job.payloadBytes} bytes`],
     ...(job.attempts ?? []).map((one): [string, string] => ['attempt', attemptText(one)]),
     ['progress', progressText(job)],
+    ['feed', feedText(job)],
     ...logRows(job),
   ];
   return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name.padEnd(10)} ${value}`);
@@ -122,6 +137,12 @@ function progressText({ progress, attempt }: ShownJob): string | null {
   if (progress?.share === undefined) return null;
   const ofEarlier = progress.attempt === attempt ? '' : ` (attempt ${progress.attempt})`;
   return `${Math.round(progress.share * 100)} % ${progress.note}`.trimEnd() + ofEarlier;
+}
+
+/** `12 items, 3 taken, final`: it has ended. */
+function feedText({ feed }: ShownJob): string | null {
+  if (feed === null || feed === undefined) return null;
+  return `${feed.items} items, ${feed.taken} taken, ${feed.end === '' ? 'open' : feed.end}`;
 }
 
 function logRows({ progress }: ShownJob): [string, string][] {

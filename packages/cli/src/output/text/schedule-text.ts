@@ -31,17 +31,24 @@ export function scheduleTable(schedules: readonly ShownSchedule[]): string[] {
       ruleText(one),
       one.paused ? 'paused' : (one.next[0] ?? 'never'),
       one.lastAt ?? '',
+      one.lastJob ?? '',
       String(one.runs),
       String(one.skipped),
     ],
     ...one.next.slice(1).map((at) => ['', '', '', at]),
   ]);
-  return textTable(['NAME', 'EXEC', 'WHEN', 'NEXT', 'LAST', 'RUNS', 'SKIPPED'], rows);
+  return textTable(['NAME', 'EXEC', 'WHEN', 'NEXT', 'LAST', 'JOB', 'RUNS', 'SKIPPED'], rows);
 }
 
-/** `0 9 * * 1-5 Europe/Berlin`, `every 5m` */
+/** `0 9 * * 1-5 Europe/Berlin`, `every 5m, jitter 10s, overlap queue` */
 function ruleText({ rule }: ShownSchedule): string {
-  return rule.cron === undefined
-    ? `every ${durationText(rule.everyMs ?? 0)}`
-    : `${rule.cron} ${rule.zone ?? 'UTC'}`;
+  const { cron, zone = 'UTC', everyMs = 0, jitterMs = 0, overlap, catchUpMax } = rule;
+  return [
+    cron === undefined ? `every ${durationText(everyMs)}` : `${cron} ${zone}`,
+    jitterMs === 0 ? '' : `jitter ${durationText(jitterMs)}`,
+    overlap === 'skip' ? '' : `overlap ${overlap}`,
+    catchUpMax === 1 ? '' : `catch-up ${catchUpMax === 0 ? 'none' : catchUpMax}`,
+  ]
+    .filter((text) => text !== '')
+    .join(', ');
 }
