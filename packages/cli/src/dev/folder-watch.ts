@@ -16,8 +16,8 @@ interface WatchCalls {
 }
 
 /**
- * Calls back when modules below a folder have changed. Each folder is watched, not the files in it: `recursive`
- * of Node 20 loses a file that an editor has replaced by another of its name.
+ * Calls back when modules below a folder have changed. Each folder is watched, not the files in it:
+ * `recursive` of Node 20 loses a file that an editor has replaced by another of its name.
  */
 export class FolderWatch {
   private readonly root: string;
