@@ -50,7 +50,7 @@ export function shownText({ title, note, lines }: TextView, row: number, room: n
   const fits = fitting(room);
   const first = Math.max(0, Math.min(row, lines.length - fits));
   const below = Math.max(0, lines.length - first - fits);
-  const notes = [lines.length > fits ? `↑ ↓ move it, ${below} lines below` : '', note];
+  const notes = [lines.length > fits ? `↑ ↓ move, ${below} below` : '', note];
   return [
     line(
       piece(title, 'bold'),

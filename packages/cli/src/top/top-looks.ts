@@ -2,6 +2,7 @@ import type { Client, JobView } from '@troupe/jobs';
 import { untypedJob } from '../input/job/untyped-job.js';
 import { explanationLines } from '../output/text/explanation-text.js';
 import { jobLines, shownJob } from '../output/text/job-text.js';
+import { workersByName } from '../output/text/worker-table.js';
 import { LookHistory } from './look-history.js';
 import type { TopFigures } from './top-screen.js';
 import type { ListedRows, TopState } from './top-state.js';
@@ -66,7 +67,7 @@ export class TopLooks {
     void Promise.all([overview, this.lookAtJobs(state)])
       .then(
         ([seen]) => {
-          this.history.add(seen, performance.now());
+          this.history.add({ ...seen, workers: workersByName(seen.workers) }, performance.now());
           this.awaySince = undefined;
         },
         (error: Error) => {

@@ -10,6 +10,7 @@ const RUNNING = 2_500;
 const OVERVIEW = {
   accepted: 0,
   counts: { queued: 0, running: RUNNING, done: 0, dead: 0, cancelled: 0 },
+  workers: ['w10', 'w2', 'w1'].map((worker) => ({ worker })),
 } as unknown as LeaderOverview; // no screen is drawn
 
 /** Every thousandth job is of w2. */
@@ -53,6 +54,21 @@ looks('the jobs of a worker are found among many others', async () => {
     ),
     ['1000', '2000'],
   );
+});
+
+looks('the workers stand in the order of their names in every look', async () => {
+  const names = new Promise<readonly string[]>((resolve) => {
+    const client = clientOf(() => Promise.resolve(OVERVIEW));
+    const state: TopState = { ...FIRST_STATE, view: 'workers' };
+    const one: TopLooks = new TopLooks(
+      client,
+      'here:1',
+      () => resolve(one.rowsOf(state).names ?? []),
+      () => resolve([]),
+    );
+    one.look(state);
+  });
+  assert.equal(await names, ['w1', 'w2', 'w10']);
 });
 
 looks('a refusal ends the screen; a leader that does not answer is away', async () => {

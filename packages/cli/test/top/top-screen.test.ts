@@ -238,7 +238,7 @@ top('a text that is longer than the screen moves by its keys, from its first lin
   const size = { columns: 40, rows: 15 };
   const rows = { count: textMoves(shown, { ...FIRST_STATE, view: 'job' }, size) ?? 0, jobs: [] };
   let state: TopState = { ...FIRST_STATE, view: 'job' };
-  assert.match(text(shown, state, size).join('\n'), /^job {2}↑ ↓ move it, \d+ lines below/m);
+  assert.match(text(shown, state, size).join('\n'), /^job {2}↑ ↓ move, \d+ below/m);
   state = afterKey(state, 'down', rows);
   assert.is(text(shown, state, size)[4], 'log        line 1');
   state = afterKey(afterKey(state, 'end', rows), 'down', rows);

@@ -44,7 +44,7 @@ export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings>, GivenH
   readonly name?: string | undefined;
   /** Called for every attempt that failed here, for a log. */
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
-  /** Called for every result that came after its attempt had been taken away, for a log. */
+  /** Called for every result that came too late, or again after a lost connection, for a log. */
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
   /** Traces its attempts: `...jobTelemetry().worker` of @troupe/middleware. Default: none are traced. */
   readonly tracing?: WorkerTracing | undefined;

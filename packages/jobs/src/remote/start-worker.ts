@@ -44,7 +44,7 @@ export interface StartWorkerOptions extends DialOptions, Defaulted<WorkerSetting
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
   /** Called when the leader has refused this worker for good: it gets no further job. Close it. */
   readonly onRefused?: ((error: Error) => void) | undefined;
-  /** Called for every result that came after its attempt had been taken away, for a log. */
+  /** Called for every result that came too late, or again after a lost connection, for a log. */
   readonly onStale?: ((attempt: StaleAttempt) => void) | undefined;
   /** Traces its attempts: `...jobTelemetry().worker` of @troupe/middleware. Default: none are traced. */
   readonly tracing?: WorkerTracing | undefined;

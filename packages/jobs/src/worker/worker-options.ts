@@ -28,7 +28,10 @@ export interface AttemptFailure {
   readonly failure: JobFailure;
 }
 
-/** An attempt whose result the leader did not take: it had been taken from this worker before. */
+/**
+ * An attempt whose result the leader did not take: the attempt had been taken from this worker, or the same
+ * result had come before a connection was lost.
+ */
 export interface StaleAttempt {
   /** The id of the job. */
   readonly jobId: string;

@@ -3,7 +3,7 @@ import { atEachLeader, withClient } from '../../command-client.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
 import { type GroupFlags, withGroupRequestOptions } from '../../input/connection/group-leaders.js';
 import { duration } from '../../input/option-parsers.js';
-import { workerTable } from '../../output/text/worker-table.js';
+import { workersByName, workerTable } from '../../output/text/worker-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 
 export function addWorkers(program: Command, context: CommandContext): void {
@@ -19,7 +19,7 @@ export function addWorkers(program: Command, context: CommandContext): void {
   ).action((flags: RequestFlags & GroupFlags) =>
     atEachLeader(flags, (at) =>
       withClient(context, at, async (client) => {
-        const { workers: all } = await client.overview();
+        const all = workersByName((await client.overview()).workers);
         if (flags.json === true) for (const one of all) printResult(context, flags, one, []);
         else for (const line of workerTable(all)) context.terminal.out(line);
       }),

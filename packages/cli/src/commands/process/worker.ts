@@ -139,7 +139,9 @@ async function run(context: CommandContext, module: string | undefined, flags: F
         ),
       ),
     onStale: ({ jobId, attempt }) =>
-      terminal.err(`worker: ${jobId}, attempt ${attempt}: ended too late, its result was not taken`),
+      terminal.err(
+        `worker: ${jobId}, attempt ${attempt}: this result was not taken, it came too late, or again after a lost connection; see troupe show`,
+      ),
     onRefused,
     slots: flags.slots,
     cpuCap: flags.cpuCap,

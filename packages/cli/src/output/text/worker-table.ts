@@ -17,6 +17,11 @@ export function workerTable(workers: readonly WorkerView[]): string[] {
   return textTable(head, rows);
 }
 
+/** `w2` before `w10`: the rows of one look are those of the next. */
+export function workersByName(workers: readonly WorkerView[]): WorkerView[] {
+  return [...workers].sort((one, other) => one.worker.localeCompare(other.worker, 'en', { numeric: true }));
+}
+
 function rowOf(worker: WorkerView): string[] {
   const { liveness, quiet, blockedMs, running, overrun, slots, credit, cpu, lagMs } = worker;
   return [
