@@ -1,7 +1,7 @@
 // timeout: 120s
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inProcess, lines, ownLeader, ownWorker, stage, workerOf } from './troupe.js';
+import { inProcess, lines, ownLeader, ownWorker, stage, troupe, workerOf } from './troupe.js';
 
 const control = suite('control by the command');
 
@@ -76,6 +76,9 @@ control('`explain` says why a job waits, and `queue` pauses, drains, limits and 
   assert.match((await inProcess(['queue', 'resume', 'math.add', ...to])).out, /math\/math\.add +open/);
   assert.is((await inProcess(['await', id, ...to])).out, '3\n');
   assert.match((await inProcess(['explain', id, ...to])).out, /is done/);
+  const gone = await inProcess(['show', id, '--payload', ...to]);
+  assert.is(gone.code, 66);
+  assert.match(gone.err, /its payload is gone, as it has ended; see troupe await for its output\n$/);
   assert.match((await inProcess(['queue', 'drain', 'math.add', ...to])).out, /draining/);
   assert.is((await inProcess(['submit', 'math.add', '[1,2]', ...to])).code, 75);
   const limited = ['queue', 'limits', 'text.echo', '--running-max', '3', '--rate', '100/1s/20', ...to];
@@ -156,8 +159,12 @@ control(
       '3 of 3 queued again\n',
     );
     for (const id of ids) assert.is((await inProcess(['await', id, ...to])).code, 1);
-    const edited = await inProcess(['dlq', 'redrive', ids[0] ?? '', '--payload', '7', ...to]);
-    assert.match(edited.out, /with another input/);
+    const dead = ids[0] ?? '';
+    assert.is((await inProcess(['dlq', 'show', dead, '--payload', ...to])).out, '0\n');
+    const edited = await troupe(['dlq', 'redrive', dead, '--payload', '-', ...to], { stdin: '{"n": 7}' });
+    assert.match(edited.out, /with another input/, edited.err);
+    const [shown] = lines(await inProcess(['show', dead, '--payload', '--json', ...to]));
+    assert.equal(shown, { id: dead, payload: { n: 7 } });
     assert.is((await inProcess(['await', ids[0] ?? '', ...to])).code, 1);
     for (const words of [
       ['dlq', 'redrive'],

@@ -1,7 +1,7 @@
 import type { Client } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { CliError } from '../../cli-error.js';
-import { atEachLeader, atLeaderOfJob, withClient } from '../../command-client.js';
+import { atEachLeader, withClient } from '../../command-client.js';
 import { ExitCode } from '../../exit-code.js';
 import { type RequestFlags, withRequestOptions } from '../../input/connection/connection-options.js';
 import { type GroupFlags, withGroupRequestOptions } from '../../input/connection/group-leaders.js';
@@ -10,10 +10,11 @@ import { readPayload } from '../../input/job/payload-input.js';
 import { untypedJob } from '../../input/job/untyped-job.js';
 import { wholeNumber } from '../../input/option-parsers.js';
 import { ProgressBar } from '../../output/progress/progress-bar.js';
-import { jobLines, shownJob } from '../../output/text/job-text.js';
+import { type ShownJob, shownJob } from '../../output/text/job-text.js';
 import { printTable } from '../../output/text/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 import { jobsIn } from './jobs.js';
+import { type ShowFlags, showJob, withPayloadOption } from './show.js';
 
 type Flags = RequestFlags;
 
@@ -36,25 +37,23 @@ export function addDlq(program: Command, context: CommandContext): void {
     .action((flags: Flags & GroupFlags & { max: number }) =>
       atEachLeader(flags, (at) => withClient(context, at, (client) => list(context, at, client))),
     );
-  withGroupRequestOptions(
-    subcommand(dlq, 'show <id>', 'show one dead letter and its last error', 'troupe dlq show 2qt6g-1'),
-  ).action((id: string, flags: Flags & GroupFlags) =>
-    atLeaderOfJob(flags, (at) => withClient(context, at, (client) => show(context, flags, client, id))),
-  );
+  withPayloadOption(
+    withGroupRequestOptions(
+      subcommand(dlq, 'show <id>', 'show one dead letter and its last error', 'troupe dlq show 2qt6g-1'),
+    ),
+  ).action((id: string, flags: ShowFlags) => showJob(context, flags, id, mustBeDead));
   addGroups(dlq, context);
   addRedrive(dlq, context);
   addPurge(dlq, context);
 }
 
-async function show(context: CommandContext, flags: Flags, client: Client, id: string): Promise<void> {
-  const job = shownJob(id, await client.open(untypedJob('some.job'), id).inspect());
-  if (job.state !== 'dead')
+function mustBeDead({ id, state }: ShownJob): void {
+  if (state !== 'dead')
     throw new CliError(
       'ERR_CLI_NOT_DEAD',
       ExitCode.noInput,
-      `job ${id}: not a dead letter, it is ${job.state}; see troupe show`,
+      `job ${id}: not a dead letter, it is ${state}; see troupe show`,
     );
-  printResult(context, flags, job, jobLines(job));
 }
 
 function addRedrive(dlq: Command, context: CommandContext): void {
@@ -72,7 +71,7 @@ function addRedrive(dlq: Command, context: CommandContext): void {
     .option('--all', 'all there are now')
     .option('--per-second <n>', 'by filters: at most so many a second', wholeNumber(1, 1_000_000))
     .option('--dry-run', 'by filters: only count those that fit')
-    .option('--payload <json>', 'the new input of the one that is named')
+    .option('--payload <json>', 'the new input of the one that is named; - is standard input')
     .action((ids: readonly string[], flags: RedriveFlags) => {
       const isByFilter = isFiltered(flags);
       const ways = [ids.length > 0, flags.all === true, isByFilter].filter((isUsed) => isUsed).length;

@@ -11,10 +11,11 @@ import {
 } from '../../input/job/job-filter.js';
 import { untypedJob } from '../../input/job/untyped-job.js';
 import { duration, TIMER_MS_MAX, wholeNumber } from '../../input/option-parsers.js';
-import { jobLines, type ShownJob, shownJob } from '../../output/text/job-text.js';
+import { type ShownJob, shownJob } from '../../output/text/job-text.js';
 import { printTable } from '../../output/text/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 import { addCancel } from './cancel.js';
+import { addShow } from './show.js';
 import { printStream } from './stream.js';
 
 type Flags = RequestFlags & GroupFlags;
@@ -49,15 +50,7 @@ export function addJobCommands(program: Command, context: CommandContext): void 
       ),
     );
   addCancel(program, context);
-  withGroupRequestOptions(subcommand(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
-    (id: string, flags: Flags) =>
-      atLeaderOfJob(flags, (one) =>
-        withClient(context, one, async (client) => {
-          const job = shownJob(id, await client.open(ANY_JOB, id).inspect());
-          printResult(context, flags, job, jobLines(job));
-        }),
-      ),
-  );
+  addShow(program, context);
   withFilterOptions(
     withStateOption(
       withGroupRequestOptions(
