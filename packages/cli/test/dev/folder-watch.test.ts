@@ -16,7 +16,7 @@ interface Watched extends AsyncDisposable {
 async function watched(isIgnored: (file: string) => boolean = () => false): Promise<Watched> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-watch-'));
   await mkdir(join(dir, 'lib', 'deep'), { recursive: true });
-  await writeFile(join(dir, 'lib', 'deep', 'a.mjs'), '1');
+  for (const name of ['a.mjs', join('lib', 'deep', 'a.mjs')]) await writeFile(join(dir, name), '1');
   const changes: string[] = [];
   let wake: () => void = () => undefined;
   const watch = new FolderWatch(dir, {
@@ -47,14 +47,14 @@ async function watched(isIgnored: (file: string) => boolean = () => false): Prom
 
 watches('a file that was replaced by another of its name is watched on', async () => {
   await using w = await watched();
-  const file = join(w.dir, 'lib', 'deep', 'a.mjs');
-  for (const text of ['2', '3']) {
-    await writeFile(`${file}.new`, text);
+  for (const name of ['a.mjs', join('lib', 'deep', 'a.mjs')]) {
+    const file = join(w.dir, name);
+    await writeFile(`${file}.new`, '2');
     await rename(`${file}.new`, file);
-    assert.is(await w.next(), join('lib', 'deep', 'a.mjs'));
+    assert.is(await w.next(), name);
+    await writeFile(file, '3');
+    assert.is(await w.next(), name);
   }
-  await writeFile(file, '4');
-  assert.is(await w.next(), join('lib', 'deep', 'a.mjs'));
 });
 
 watches('a folder that comes later is watched, with the modules that came with it', async () => {
@@ -72,10 +72,12 @@ watches('a folder that comes later is watched, with the modules that came with i
 watches('files that no worker loads, packages and ignored files are no change', async () => {
   await using w = await watched((file) => file === 'state' || file.startsWith(join('state', '')));
   for (const folder of ['node_modules', 'state']) await mkdir(join(w.dir, folder));
+  await writeFile(join(w.dir, 'first.js'), '1');
   for (const file of ['out.txt', '.a.mjs.swp', join('node_modules', 'x.js'), join('state', 'x.js')])
     await writeFile(join(w.dir, file), '1');
+  assert.is(await w.next(), 'first.js');
   await writeFile(join(w.dir, 'last.js'), '1');
-  assert.is(await w.next(), 'last.js');
+  assert.is(await w.next(), 'last.js', 'the others were none, whenever they came');
 });
 
 watches.run();
