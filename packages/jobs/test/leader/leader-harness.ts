@@ -84,7 +84,8 @@ export class LeaderHarness {
     const put = (run: () => void): void => void this.due.push(run);
     const time: JobsClock = {
       now: () => this.now,
-      wallNow: () => 1_000_000_000 + this.now + this.wallStepMs,
+      // As that of the system, it has whole milliseconds.
+      wallNow: () => Math.floor(1_000_000_000 + this.now + this.wallStepMs),
       random: () => 0.5,
     };
     const { limits, times, labels } = options;

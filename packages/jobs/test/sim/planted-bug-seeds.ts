@@ -17,7 +17,7 @@ export const LATEST_SEEDS: Readonly<Record<string, number>> = {
   'a schedule is looked at while its record is on its way': 3,
   'a schedule runs beside its run before': 3,
   'a stale worker is believed': 4,
-  'a stop is forgotten with the connection of its worker': 59,
+  'a stop is forgotten with the connection of its worker': 97,
   'a worker counts as blocked after a burst of chunks': 5,
   'a worker does not repeat what was not acknowledged': 57,
   'a worker does not request its items in a new session': 10,

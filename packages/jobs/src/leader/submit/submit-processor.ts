@@ -38,7 +38,6 @@ type SubmitAll = ClientMessage & { readonly kind: 'submit_all' };
  */
 export class SubmitProcessor {
   private readonly context: LeaderParts<
-    | 'clock'
     | 'diskLow'
     | 'diskSlow'
     | 'draining'
@@ -54,6 +53,7 @@ export class SubmitProcessor {
     | 'stage'
     | 'stats'
     | 'uncommitted'
+    | 'wallStepMs'
     | 'whenApplied'
   >;
   private readonly attempts: AttemptLifecycle;
@@ -116,10 +116,13 @@ export class SubmitProcessor {
     this.addUncommitted(session, record, policy, item.seq, at);
   }
 
-  /** In record time. An instant is that of the leader's wall clock, as it is now. */
+  /**
+   * In record time. An instant is that of the leader's wall clock, as it is now: the difference of the two
+   * clocks and not the time left, which would be counted from the beginning of the turn.
+   */
   private dueAt({ delayMs, runAt }: SubmitItem, at: number): number {
-    const ms = runAt === undefined ? delayMs : runAt - this.context.clock.wallNow();
-    return ms > 0 ? Math.ceil(at + ms) : 0;
+    const dueAt = runAt === undefined ? at + delayMs : runAt - this.context.wallStepMs;
+    return dueAt > at ? Math.ceil(dueAt) : 0;
   }
 
   /**

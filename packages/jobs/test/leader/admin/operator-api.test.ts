@@ -128,6 +128,19 @@ operator('runAt is an instant of the wall clock of the leader', () => {
   assert.is(worker.assigned().length, 2);
 });
 
+operator('a job with runAt does not begin a part of a millisecond before its instant', () => {
+  const harness = new LeaderHarness({}, { now: 0.2, wallStepMs: 0.7 });
+  const client = harness.client();
+  const worker = harness.worker();
+  harness.advance(0.3);
+  client.submit('1', { runAt: 1_000_000_100 });
+  harness.advance(98.75);
+  client.submit('2', { runAt: 1_000_900_000 });
+  assert.is(worker.assigned().length, 0, 'a turn, a twentieth of a millisecond before it');
+  harness.advance(101);
+  assert.is(worker.assigned().length, 1);
+});
+
 operator('a search comes page by page', () => {
   const { client } = world();
   const pages: number[][] = [];
