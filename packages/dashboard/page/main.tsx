@@ -109,7 +109,7 @@ function View({ route, live }: { readonly route: Route; readonly live: Live }) {
     );
   if (page === 'queues') return <QueuesView />;
   if (page === 'dead-letters') return <DeadLettersView />;
-  if (page === 'audit') return <AuditView />;
+  if (page === 'audit') return <AuditView {...route} />;
   if (page === 'schedules') return <SchedulesView {...route} />;
   if (page === 'workers') return <WorkersView {...live} />;
   if (page === 'actors') return <ActorsView />;
