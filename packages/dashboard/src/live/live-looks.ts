@@ -14,7 +14,7 @@ export type LookListener = (change: LookChange) => void;
 /** The answer to a GET request for the path; never rejects. */
 export type LookAt = (path: string, signal: AbortSignal) => Promise<Response>;
 
-/** Looks at each path that pages follow: once for all of them, again after its time. They get changes only. */
+/** Looks at each path that pages follow: once for all of them, again after its time. They get changes. */
 export class LiveLooks {
   private readonly lookAt: LookAt;
   private readonly byPath = new Map<string, FollowedPath>();
