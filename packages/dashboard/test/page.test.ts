@@ -313,6 +313,10 @@ pages('a page asks for a token where tokens are needed', async () => {
     await page.getByText('All is well').waitFor();
     await page.reload();
     await page.getByText('All is well').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    await page.reload();
+    await page.getByLabel('Token').waitFor();
   } finally {
     await browser.close();
   }
