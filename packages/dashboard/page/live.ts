@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { call, type Overview } from './api.js';
+import type { Overview } from './api.js';
+import { liveConnection } from './live-connection.js';
 import { useVisible } from './parts/use-visible.js';
 
 const SAMPLES_MAX = 120;
-const RETRY_MS = 1_000;
+/** The first look of a new connection is a point of its own only behind a gap. */
+const GAP_MS = 2_000;
 
 /** One look a second, as the gateway sends it. */
 export interface Sample {
@@ -21,7 +23,7 @@ export interface Live {
 
 const NOTHING: Live = { overview: undefined, samples: [], isConnected: false };
 
-/** The leader as of now, by one connection that carries changes only; a page in the background has none. */
+/** The leader as of now; a page in the background has no connection. */
 export function useLive(isSignedIn: boolean): Live {
   const [live, setLive] = useState(NOTHING);
   const isVisible = useVisible();
@@ -32,49 +34,21 @@ export function useLive(isSignedIn: boolean): Live {
       latest.current = next;
       setLive(next);
     };
-    const away = (): void => show({ ...latest.current, isConnected: false });
-    return followOverview((overview) => show(withSample(latest.current, overview)), away);
+    return liveConnection.followOverview({
+      onLook: (overview, isFirst) => show(withSample(latest.current, overview, isFirst)),
+      onAway: () => show({ ...latest.current, isConnected: false }),
+    });
   }, [isSignedIn, isVisible]);
   return live;
 }
 
-function withSample({ samples }: Live, overview: Overview): Live {
+function withSample({ samples }: Live, overview: Overview, isFirst: boolean): Live {
+  const at = Date.now();
+  const last = samples.at(-1);
+  const isNear = isFirst && last !== undefined && at - last.at < GAP_MS;
   return {
     overview,
-    samples: [...samples.slice(1 - SAMPLES_MAX), { at: Date.now(), overview }],
+    samples: isNear ? samples : [...samples.slice(1 - SAMPLES_MAX), { at, overview }],
     isConnected: true,
-  };
-}
-
-/**
- * Connects again for ever. The browser does that too, but gives up for good where the answer is an error, as that of a
- * proxy whose gateway is away.
- */
-function followOverview(onLook: (overview: Overview) => void, onAway: () => void): () => void {
-  let source: EventSource;
-  let timer: number | undefined;
-  const open = (): void => {
-    let overview: Overview | undefined;
-    source = new EventSource('/api/live');
-    source.onopen = () => {
-      overview = undefined;
-    };
-    source.addEventListener('overview', ({ data }: MessageEvent<string>) => {
-      overview = { ...overview, ...(JSON.parse(data) as Partial<Overview>) } as Overview; // the first event has every field
-      onLook(overview);
-    });
-    source.addEventListener('away', onAway);
-    source.onerror = () => {
-      onAway();
-      if (source.readyState !== EventSource.CLOSED) return;
-      timer = setTimeout(open, RETRY_MS);
-      // The session may be over: that answer asks for a token.
-      call('GET', '/api/session').catch(() => undefined);
-    };
-  };
-  open();
-  return () => {
-    clearTimeout(timer);
-    source.close();
   };
 }

@@ -35,14 +35,17 @@ type SignIn = 'unknown' | 'needed' | 'done';
 
 function Page() {
   const [signIn, setSignIn] = useState<SignIn>('unknown');
+  /** The name of the token; empty where none is needed. */
+  const [user, setUser] = useState('');
   const route = useRoute();
   const live = useLive(signIn === 'done');
   useEffect(() => {
     onSignedOut(() => setSignIn('needed'));
     const ask = (): void => {
-      call<{ csrf?: string }>('GET', '/api/session').then(
-        ({ csrf = '' }) => {
+      call<{ name: string; csrf?: string }>('GET', '/api/session').then(
+        ({ name, csrf = '' }) => {
           useCsrf(csrf);
+          setUser(csrf === '' ? '' : name);
           setSignIn('done');
         },
         (error: Error) => {
@@ -59,7 +62,22 @@ function Page() {
     scrollTo(0, 0);
   }, [path]);
   if (signIn === 'unknown') return <p class="empty">Connecting …</p>;
-  if (signIn === 'needed') return <SignInView onSignedIn={() => setSignIn('done')} />;
+  if (signIn === 'needed')
+    return (
+      <SignInView
+        onSignedIn={(name) => {
+          setUser(name);
+          setSignIn('done');
+        }}
+      />
+    );
+  const signOut = (): void => {
+    call('DELETE', '/api/session').then(
+      () => setSignIn('needed'),
+      // The session stays as it is, and so does the page.
+      () => undefined,
+    );
+  };
   const [current = ''] = route.path;
   return (
     <>
@@ -72,6 +90,11 @@ function Page() {
         <span class={`link-state ${live.isConnected ? '' : 'away'}`} role="status">
           {live.isConnected ? 'live' : 'the leader is away, connecting …'}
         </span>
+        {user === '' ? null : (
+          <button type="button" class="sign-out" title={`signed in as ${user}`} onClick={signOut}>
+            Sign out
+          </button>
+        )}
       </header>
       <main tabIndex={-1}>
         <View route={route} live={live} />
@@ -109,7 +132,7 @@ function View({ route, live }: { readonly route: Route; readonly live: Live }) {
     );
   if (page === 'queues') return <QueuesView />;
   if (page === 'dead-letters') return <DeadLettersView />;
-  if (page === 'audit') return <AuditView />;
+  if (page === 'audit') return <AuditView {...route} />;
   if (page === 'schedules') return <SchedulesView {...route} />;
   if (page === 'workers') return <WorkersView {...live} />;
   if (page === 'actors') return <ActorsView />;

@@ -1,22 +1,21 @@
 import { nodeHost } from '@troupe/core';
-import { type Context, Hono } from 'hono';
-import { AccessGate } from './access/access-gate.js';
+import { Hono } from 'hono';
+import { AccessGate, LOCAL } from './access/access-gate.js';
 import { AccessTokens } from './access/access-tokens.js';
 import { HostCheck } from './access/host-check.js';
 import { setSecurityHeaders } from './access/security-headers.js';
 import { checkDashboardOptions, type DashboardOptions } from './dashboard-options.js';
-import { liveResponse } from './live/event-stream.js';
+import { FollowedRoutes } from './live/followed-routes.js';
+import { LiveLooks } from './live/live-looks.js';
 import { LiveOverview } from './live/live-overview.js';
 import { pageFiles } from './node-page-files.js';
-import { openapiDocument } from './openapi/openapi-document.js';
 import { HttpProblem } from './problem/http-problem.js';
 import { problemOfError } from './problem/problem-of-error.js';
 import { Redaction } from './redaction/redaction.js';
-import { ROUTES } from './routes/all-routes.js';
+import { allRoutes, CLIENT_ROUTES } from './routes/all-routes.js';
 import { JobDefinitions } from './routes/job/job-definitions.js';
 import { RequestParameters } from './routes/request-parameters.js';
-import { json, type Route } from './routes/route.js';
-import { SessionRoutes } from './routes/session-routes.js';
+import type { Route, RouteCall } from './routes/route.js';
 
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -44,30 +43,28 @@ export function dashboard(options: DashboardOptions): Dashboard {
   const gate = new AccessGate(new AccessTokens(tokens), new HostCheck(hosts), host);
   const jobs = new JobDefinitions(given);
   const redaction = new Redaction(options.redact ?? []);
+  const parts = { client, jobs, bodyBytesMax, redaction };
+  const followed = new FollowedRoutes(CLIENT_ROUTES);
+  const looks = new LiveLooks((path, signal) => lookAt(followed, path, signal, parts));
+  const overview = new LiveOverview(client);
   const app = new Hono<GatewayEnv>();
   app.use(async ({ req }, next) => {
     gate.checkSite(req.raw);
     await next();
   });
-  for (const route of ROUTES) {
+  for (const route of allRoutes({ gate, jobs, overview, looks, followed })) {
     const known = new Set((route.parameters ?? []).flatMap((one) => (one.in === 'query' ? [one.name] : [])));
-    app.on(route.method.toUpperCase(), routerPath(route), ({ req, env }) => {
+    app.on(route.method.toUpperCase(), routerPath(route), async ({ req, env: { remote } }) => {
       const request = req.raw;
-      const principal = gate.admit(request, env.remote, route.role);
+      const principal = gate.admit(request, remote, route.role);
       const parameters = new RequestParameters(req.param(), new URL(request.url).searchParams, known);
-      return route.serve({ client, jobs, principal, request, parameters, bodyBytesMax, redaction });
+      const answer = await route.serve({ ...parts, principal, request, parameters, remote });
+      if (route.method !== 'get' && route.role === 'operate') looks.lookAgain();
+      return answer;
     });
   }
-  addSessionRoutes(app, new SessionRoutes(gate));
-  const live = new LiveOverview(client);
-  app.get('/api/live', ({ req, env }) => {
-    gate.admit(req.raw, env.remote, 'read');
-    return liveResponse(live, req.raw.signal);
-  });
   // The page itself shows nothing before its token is accepted.
   for (const [path, file] of pageFiles()) app.get(path, file);
-  const document = openapiDocument(ROUTES, jobs.given);
-  app.get('/api/openapi.json', () => json(document));
   app.notFound(({ req }) =>
     new HttpProblem(
       404,
@@ -75,7 +72,7 @@ export function dashboard(options: DashboardOptions): Dashboard {
       `${req.method} ${req.path}: there is no such route`,
     ).response(),
   );
-  app.onError(answerError);
+  app.onError((error, { req }) => answerError(error, `${req.method} ${req.path}`, req.raw.signal));
   return {
     async fetch(request, { remote = '' } = {}) {
       const answer = await app.fetch(request, { remote });
@@ -85,18 +82,30 @@ export function dashboard(options: DashboardOptions): Dashboard {
   };
 }
 
-function addSessionRoutes(app: Hono<GatewayEnv>, sessions: SessionRoutes): void {
-  app.get('/api/session', ({ req, env }) => sessions.current(req.raw, env.remote));
-  app.post('/api/session', ({ req, env }) => sessions.open(req.raw, env.remote));
-  app.delete('/api/session', ({ req }) => sessions.close(req.raw));
+/** For pages that follow the answer: the right of each was checked when it came. */
+async function lookAt(
+  followed: FollowedRoutes,
+  path: string,
+  signal: AbortSignal,
+  parts: Pick<RouteCall, 'client' | 'jobs' | 'bodyBytesMax' | 'redaction'>,
+): Promise<Response> {
+  const found = followed.find(path);
+  if (found === undefined) throw new Error(`${path} is followed without a route`);
+  const { route, parameters } = found;
+  const request = new Request(new URL(path, 'http://localhost'), { signal });
+  try {
+    return await route.serve({ ...parts, principal: LOCAL, request, parameters, remote: '' });
+  } catch (error) {
+    return answerError(error as Error, `GET ${path}`, signal);
+  }
 }
 
 /** An error that no route expects is a bug here: the answer says nothing of its text. */
-function answerError(error: Error, { req }: Context<GatewayEnv>): Response {
+function answerError(error: Error, target: string, signal: AbortSignal): Response {
   const problem = problemOfError(error);
   if (problem !== undefined) return problem.response();
-  if (req.raw.signal.aborted) return new Response(null, { status: 499 });
-  console.error(`dashboard: ${req.method} ${req.path}`, error);
+  if (signal.aborted) return new Response(null, { status: 499 });
+  console.error(`dashboard: ${target}`, error);
   return new HttpProblem(500, 'ERR_HTTP_INTERNAL', 'the gateway failed; its log has the reason').response();
 }
 

@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { serveDashboard } from '@troupe/dashboard';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { FailedTokens } from '#src/access/failed-tokens.js';
 import { GatewayRig } from './gateway-rig.js';
 
 const access = suite('access over HTTP');
@@ -33,6 +34,26 @@ access('each role may do its part and nothing else', async () => {
   assert.is((await cancel(OPERATE)).status, 200);
 });
 
+access('an answer is followed with the right that its route needs, and no other route is', async () => {
+  await using rig = await GatewayRig.start({ tokens });
+  const followed = async (path: string, token: string): Promise<string> => {
+    const answer = await rig.get(`/api/live?look=${encodeURIComponent(path)}`, bearer(token));
+    if (answer.body === null || answer.status !== 200) return titleOf(answer);
+    let text = '';
+    for await (const part of answer.body.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      if (/event: look\n.*\n\n/.test(text)) break;
+    }
+    return text;
+  };
+  assert.match(await followed('/api/actors', READ), /"path":"\/api\/actors","status":403/);
+  assert.match(await followed('/api/actors', OPERATE), /"path":"\/api\/actors","status":200,"isWhole":true/);
+  assert.match(await followed('/api/queues', READ), /"status":200/);
+  assert.match(await followed('/api/jobs/no-such', READ), /"status":404.*ERR_JOB_FOREIGN/);
+  for (const path of ['/api/jobs/x-1/input', '/api/live', '/', '/api/queues?x=1', '/api/jobs/%'])
+    assert.is(await followed(path, OPERATE), 'ERR_HTTP_INPUT', path);
+});
+
 access('an address with ten wrong tokens waits, with the right one too', async () => {
   await using rig = await GatewayRig.start({ tokens });
   for (let tries = 0; tries < 10; tries += 1)
@@ -40,6 +61,16 @@ access('an address with ten wrong tokens waits, with the right one too', async (
   const refused = await rig.get('/api/overview', bearer(READ));
   assert.is(refused.status, 429);
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
+});
+
+access('after a minute an address that sent wrong tokens may try again; another one did not wait', () => {
+  let now = 0;
+  const failed = new FailedTokens({ now: () => now });
+  for (let tries = 0; tries < 10; tries += 1) failed.add('10.0.0.1');
+  assert.is(failed.waitMs('10.0.0.1'), 60_000);
+  assert.is(failed.waitMs('10.0.0.2'), 0);
+  now = 60_000;
+  assert.is(failed.waitMs('10.0.0.1'), 0);
 });
 
 access('a page trades its token for a cookie, and its changes need the csrf token', async () => {

@@ -30,6 +30,9 @@ const Chat = defineJob('sample.chat', { input: anything, output: anything, chunk
 const Slow = defineJob('sample.slow', { input: anything, output: anything });
 const Add = defineJob('math.add', { input: anything, output: anything });
 const InSteps = defineJob('sample.steps', { input: anything, output: anything, chunk: anything });
+const Parts = defineJob('sample.parts', { input: anything, output: anything, chunk: anything });
+const Bytes = defineJob('sample.bytes', { input: anything, output: anything, chunk: anything });
+const Trace = defineJob('sample.trace', { input: anything, output: anything });
 const Count = defineJob('sample.count', { input: anything, output: anything, chunk: anything });
 
 /** A leader and a worker in this process, and the gateway on a port of its own. */
@@ -85,6 +88,16 @@ export class GatewayRig implements AsyncDisposable {
             yield `part ${number}`;
           }
         }),
+        handle(Parts, async function* (input, { trailer }) {
+          trailer({ secret: 'hunter2' });
+          yield input;
+        }),
+        handle(Bytes, async function* (input) {
+          const bytes = typeof input === 'string' ? Buffer.from(input) : (input as Uint8Array);
+          yield new Uint8Array(bytes);
+          return new Uint8Array(bytes);
+        }),
+        handle(Trace, (_input, { trace }) => trace?.traceparent ?? null),
         handle(Count, async function* (input) {
           for (let number = 1; number <= Number(input); number += 1) yield number;
         }),

@@ -62,7 +62,12 @@ inputs(
     const value = { secret: 'hunter2', open: 'yes' };
     const later = await rig.submit('later.job', value, '?runAfter=1h');
     const done = await rig.submit('sample.echo', value);
-    const paths = [`${later}/input`, `${later}/input/file`, `${done}/result?within=10s`];
+    const paths = [
+      `${later}/input`,
+      `${later}/input/file`,
+      `${done}/result?within=10s`,
+      `${done}/result/file`,
+    ];
     for (const path of paths) {
       const text = await (await rig.get(`/api/jobs/${path}`)).text();
       assert.not.match(text, 'hunter2', path);
@@ -70,8 +75,23 @@ inputs(
     }
     const cut = await rig.get(`/api/jobs/${later}/input?max=5`);
     assert.equal([cut.status, (await bodyOf(cut))['title']], [403, 'ERR_HTTP_REDACTED']);
-    const chat = await rig.submit('sample.chat', 1, '?fed=true');
-    assert.ok(chat);
+    for (const mode of ['response', 'internal']) {
+      const streamed = await rig.submit('sample.parts', value, `?streaming=${mode}`);
+      const items = await (await rig.get(`/api/jobs/${streamed}/stream`)).text();
+      assert.not.match(items, 'hunter2', mode);
+      assert.match(
+        items,
+        mode === 'internal' ? '"finalCollected"' : '"metadata":{"secret":"[redacted]"',
+        items,
+      );
+      assert.is(items.match(/yes/g)?.length, mode === 'internal' ? 2 : 1, items);
+    }
+    const bytes = await rig.submit('sample.bytes', 'hunter2', '?streaming=response');
+    assert.match(await (await rig.get(`/api/jobs/${bytes}/stream`)).text(), '"chunk":"[redacted]"');
+    for (const path of ['result', 'result/file']) {
+      const refused = await rig.get(`/api/jobs/${bytes}/${path}?within=10s`);
+      assert.equal([refused.status, (await bodyOf(refused))['title']], [403, 'ERR_HTTP_REDACTED']);
+    }
   },
 );
 

@@ -32,6 +32,55 @@ jobs('a body without a length is streamed to the leader', async () => {
   assert.ok(output === input, 'the output is the input');
 });
 
+jobs('a body of bytes is the input as it is, and an output of bytes is base64 or a file', async () => {
+  await using rig = await GatewayRig.start();
+  const input = Uint8Array.from({ length: 200_000 }, (_, at) => at % 251);
+  for (const bytes of [input.subarray(0, 9), input]) {
+    const answer = await fetch(`${rig.url}/api/execs/sample.bytes/jobs?streaming=response`, {
+      method: 'POST',
+      body: bytes,
+      headers: { 'content-type': 'application/octet-stream' },
+    });
+    const { id } = await bodyOf(answer);
+    const file = await rig.get(`/api/jobs/${id}/result/file?within=20s`);
+    assert.is(file.headers.get('content-type'), 'application/octet-stream');
+    assert.is(file.headers.get('content-disposition'), `attachment; filename="${id}-output.bin"`);
+    assert.ok(Buffer.from(await file.arrayBuffer()).equals(bytes), `${bytes.length} bytes come back`);
+    const { base64 } = await bodyOf(await rig.get(`/api/jobs/${id}/result`));
+    assert.ok(Buffer.from(String(base64), 'base64').equals(bytes));
+    const chunks = await (await rig.get(`/api/jobs/${id}/stream`)).text();
+    assert.ok(chunks.includes(`"base64":"${String(base64)}"`), chunks.slice(0, 200));
+  }
+});
+
+jobs('a submit has tags, a priority, an order key, labels, a time to begin within and a trace', async () => {
+  await using rig = await GatewayRig.start();
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const query = '?tag=blue&tag=green&priority=7&orderKey=ann&requires=gpu&startWithin=1h&key=once';
+  const submitted = await rig.post(`/api/execs/later.job/jobs${query}&runAfter=1h`, 1, { traceparent });
+  const { id } = await bodyOf(submitted);
+  for (const field of ['tag=blue', 'tag=green', 'orderKey=ann', 'key=once']) {
+    const { jobs: found } = await bodyOf(await rig.get(`/api/search?${field}`));
+    assert.equal(
+      (found as Answer[]).map((job) => job['id']),
+      [id],
+      field,
+    );
+  }
+  const { execs } = await bodyOf(await rig.get('/api/overview'));
+  assert.equal((execs as Answer[])[0]?.['queuedByPriority'], { 7: 1 });
+  const { reasons } = await bodyOf(await rig.get(`/api/jobs/${id}/explain`));
+  const noWorker = (reasons as Answer[]).find(({ kind }) => kind === 'no-worker');
+  assert.equal(noWorker?.['requires'], ['gpu']);
+  const now = await rig.submit('sample.trace', 1, '');
+  assert.is((await bodyOf(await rig.get(`/api/jobs/${now}/result?within=10s`)))['output'], null);
+  const traced = await rig.post('/api/execs/sample.trace/jobs', 1, { traceparent });
+  const path = `/api/jobs/${(await bodyOf(traced))['id']}/result?within=10s`;
+  assert.is((await bodyOf(await rig.get(path)))['output'], traceparent);
+  const refused = await rig.post('/api/execs/sample.trace/jobs', 1, { traceparent: 'no trace' });
+  assert.is(refused.status, 400);
+});
+
 jobs('a job that has not ended is 202, a failed one 422, a cancelled one 410', async () => {
   await using rig = await GatewayRig.start();
   const endless = await rig.submit('sample.endless', 1);

@@ -30,7 +30,11 @@ const PROBLEMS: readonly (readonly [fields: object, text: RegExp, page: string])
     /Worker w~1 is blocked for 4 s/,
     'workers',
   ],
-  [{ workers: [worker({ liveness: 'gone', running: 2 })] }, /Worker w~1 is gone, with 2 running/, 'workers'],
+  [
+    { workers: [worker({ liveness: 'gone', running: 2 })] },
+    /Worker w~1 is gone, with 2 attempts running/,
+    'workers',
+  ],
   [
     { nearQuotas: [{ identity: 'ann', table: 'jobs', used: 9, max: 10 }] },
     /ann use 9 of 10 jobs/,
@@ -133,6 +137,59 @@ details('a schedule shows its next ten times, is paused and removed', async () =
   }
 });
 
+details('views follow their answers over one connection, and request nothing again', async () => {
+  await using rig = await GatewayRig.start();
+  const id = await rig.submit('idle.job', 1);
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, rig.url);
+    const requests: string[] = [];
+    await openView(page, 'Queues');
+    const row = page.getByRole('row', { name: /idle\/idle\.job/ });
+    await row.getByText('open').waitFor();
+    page.on('request', (request) => requests.push(request.url()));
+    await rig.client.queue('idle.job').pause();
+    await row.getByText('paused').waitFor();
+    await rig.client.queue('idle.job').resume();
+    await row.getByText('open').waitFor();
+    assert.equal(requests, []);
+    await goTo(page, `jobs/${id}`, 'idle.job');
+    await page.getByText(/No worker serves it/).waitFor();
+    await page.locator('.tree').waitFor();
+    requests.length = 0;
+    await rig.client.cancelWhere({ exec: 'idle.job' });
+    await page.locator('h1').getByText('cancelled').waitFor();
+    // The explanation is followed no more: one connection takes the place of the other.
+    for (const url of requests) assert.match(url, /\/api\/(live|jobs\/[^/]+\/stream)/);
+    assert.is(await page.getByText(/No worker serves it/).count(), 0);
+  } finally {
+    await browser.close();
+  }
+});
+
+details('acts are shown page by page to the earlier ones', async () => {
+  await using rig = await GatewayRig.start();
+  for (let n = 0; n < 60; n += 1) {
+    await rig.client.queue('idle.job').pause();
+    await rig.client.queue('idle.job').resume();
+  }
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, `${rig.url}/#/audit`);
+    const cell = (no: string) => page.getByRole('cell', { name: no, exact: true });
+    await cell('120').waitFor();
+    assert.is(await page.locator('tbody tr').count(), 100);
+    await page.getByRole('button', { name: 'Earlier' }).click();
+    await cell('20').waitFor();
+    await cell('1').waitFor();
+    assert.is(await page.locator('tbody tr').count(), 20);
+    await page.getByRole('button', { name: 'Latest' }).click();
+    await cell('120').waitFor();
+  } finally {
+    await browser.close();
+  }
+});
+
 details('an output that is too large is a file', async () => {
   await using rig = await GatewayRig.start();
   const id = await rig.submit('sample.echo', 'x'.repeat(300_000));
@@ -143,7 +200,7 @@ details('an output that is too large is a file', async () => {
     await page.getByText('It is too large to be shown here').waitFor();
     const [file] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('link', { name: 'file' }).click(),
+      page.getByRole('link', { name: 'download' }).click(),
     ]);
     assert.ok(file.suggestedFilename() !== '');
   } finally {
@@ -159,14 +216,15 @@ function worker(fields: object): object {
 /** The page sees these looks in place of those of its leader. */
 async function showLooks(page: Page, looks: readonly object[]): Promise<void> {
   const body = looks.map((look) => `event: overview\ndata: ${JSON.stringify(look)}\n\n`).join('');
-  await page.unroute('**/api/live');
-  await page.route('**/api/live', (route) => route.fulfill({ contentType: 'text/event-stream', body }));
+  await page.unroute('**/api/live*');
+  await page.route('**/api/live*', (route) => route.fulfill({ contentType: 'text/event-stream', body }));
   await page.reload();
 }
 
 async function assertProblem(page: Page, text: RegExp, target: string): Promise<void> {
-  const item = page.getByRole('list', { name: 'Problems' }).getByRole('listitem');
-  await item.getByText(text).waitFor();
+  const list = page.getByRole('list', { name: 'Problems' });
+  const item = list.getByRole('listitem').filter({ hasText: text });
+  await item.waitFor();
   const said = (await item.textContent()) ?? '';
   assert.ok(said.replace(text, '').length > 20, `${said} has a remedy`);
   assert.is(await item.getByRole('link').getAttribute('href'), `#/${target}`);

@@ -8,7 +8,7 @@ import { serveDashboard } from '@troupe/dashboard';
 import { connectClient, defineJob } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openBrowser, openPage } from './browser.js';
+import { openBrowser, openPage, openView } from './browser.js';
 import { anything } from './gateway-rig.js';
 
 const recovery = suite('a page over the end of its leader');
@@ -40,10 +40,20 @@ recovery('a page shows that its leader was killed, and is live again with the ne
     await ended;
     await page.getByText('the leader is away, connecting …').waitFor();
     assert.is(await queued.getByText('1', { exact: true }).count(), 1, 'the last figures stay');
+    await page.getByRole('list', { name: 'Problems' }).getByText('The leader does not answer').waitFor();
+    assert.is(await page.getByText('All is well').count(), 0);
+    await openView(page, 'Queues');
+    await page.getByText('Waiting for the leader').waitFor();
+    await openView(page, 'Overview');
+    const health = (): Promise<Response> => fetch(`${server.url}/api/health`);
+    const away = await health();
+    assert.equal([away.status, await away.json()], [503, { status: 'away' }]);
     leader = await startLeader(dir, leader.port);
     await page.getByText('live', { exact: true }).waitFor();
+    assert.is((await health()).status, 200);
     await client.submit(Later, 2, { runAfterMs: 3_600_000 });
     await queued.getByText('2', { exact: true }).waitFor();
+    assert.is(await page.getByText('The leader does not answer').count(), 0);
     assert.equal(problems, []);
   } finally {
     await browser.close();

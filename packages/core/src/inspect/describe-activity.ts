@@ -33,7 +33,8 @@ function activityOf(cell: ActorCell, now: number): string {
     return `suspended: ${reasons?.join(', ')}`;
   }
   if ((status & MUTED) !== 0) return mutedText(cell, now);
-  return cell.queue.length > 0 ? `busy with ${cell.queue.length} messages waiting` : 'idle';
+  const { length } = cell.queue;
+  return length > 0 ? `busy with ${length} message${length === 1 ? '' : 's'} waiting` : 'idle';
 }
 
 function roomText({ awaited, since }: OpenWait, now: number): string {

@@ -1,5 +1,6 @@
-import { span, time } from '../parts/format.js';
-import { useLook } from '../parts/use-look.js';
+import { Command } from '../parts/command.js';
+import { amount, span, time } from '../parts/format.js';
+import { useFollowed } from '../parts/use-look.js';
 
 type Reason = { readonly kind: string } & Readonly<Record<string, unknown>>;
 
@@ -9,11 +10,9 @@ interface Answer {
   readonly estimateMs?: number | undefined;
 }
 
-const LOOK_MS = 2_000;
-
 /** Why a queued job does not run. */
 export function Explanation({ id }: { readonly id: string }) {
-  const { value, problem } = useLook<Answer>(`/api/jobs/${id}/explain`, LOOK_MS);
+  const { value, problem } = useFollowed<Answer>(`/api/jobs/${id}/explain`);
   if (problem !== '' || value === undefined || value.state !== 'queued') return null;
   return (
     <>
@@ -21,7 +20,9 @@ export function Explanation({ id }: { readonly id: string }) {
       <ul class="card reasons">
         {value.reasons.length === 0 ? <li>It is next.</li> : null}
         {value.reasons.map((reason) => (
-          <li key={reason.kind + String(reason['queue'] ?? '')}>{textOf(reason)}</li>
+          <li key={reason.kind + String(reason['queue'] ?? '')}>
+            {textOf(reason)} <Remedy kind={reason.kind} />
+          </li>
         ))}
         {value.estimateMs === undefined ? null : (
           <li class="quiet">It begins in about {span(value.estimateMs)}.</li>
@@ -29,6 +30,14 @@ export function Explanation({ id }: { readonly id: string }) {
       </ul>
     </>
   );
+}
+
+/** Where an operator can act. */
+function Remedy({ kind }: { readonly kind: string }) {
+  if (kind === 'no-worker') return <Command text="npx troupe worker handlers.mjs" />;
+  if (kind === 'no-credit') return <a href="#/workers">Workers</a>;
+  const isOfQueue = kind === 'paused' || kind === 'running-max' || kind === 'rate';
+  return isOfQueue ? <a href="#/queues">Queues</a> : null;
 }
 
 const TEXTS: Readonly<Record<string, (reason: Reason) => string>> = {
@@ -40,14 +49,16 @@ const TEXTS: Readonly<Record<string, (reason: Reason) => string>> = {
   rate: ({ queue, leftMs }) =>
     `The rate of ${queue} is used up; the next start is in ${span(Number(leftMs))}.`,
   'order-key': ({ orderKey, holders, ahead }) =>
-    `Order key ${orderKey} is busy with ${(holders as string[]).join(', ')}; ${ahead} wait before it.`,
+    `Order key ${orderKey} is busy with ${(holders as string[]).join(', ')}; ${ahead} ${ahead === 1 ? 'waits' : 'wait'} before it.`,
   'tenant-max': ({ tenant, running, max }) => `Tenant ${tenant} runs ${running} of at most ${max} attempts.`,
-  ahead: ({ ofTenant, ofOthers, ofHigherPriority }) =>
-    `${Number(ofTenant) + Number(ofOthers) + Number(ofHigherPriority)} jobs begin before it.`,
+  ahead: ({ ofTenant, ofOthers, ofHigherPriority }) => {
+    const jobs = Number(ofTenant) + Number(ofOthers) + Number(ofHigherPriority);
+    return `${amount(jobs, 'job')} ${jobs === 1 ? 'begins' : 'begin'} before it.`;
+  },
   'no-worker': ({ workers, quiet, requires }) =>
     `No worker serves it${(requires as string[]).length === 0 ? '' : ` with ${(requires as string[]).join(', ')}`}: ${workers} connected${Number(quiet) > 0 ? `, ${quiet} that could are quiet` : ''}.`,
   'no-credit': ({ eligible, slots, running }) =>
-    `${eligible} workers serve it and none has room: ${running} of ${slots} slots are taken.`,
+    `${amount(Number(eligible), 'worker')} could run it and none has room: ${running} of ${slots} slots are taken.`,
   'leader-draining': () => 'The leader is shutting down.',
   'being-written': () => 'A record about it is on its way to the disk.',
 };

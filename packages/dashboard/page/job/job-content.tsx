@@ -1,6 +1,6 @@
 import type { JobState } from '../api.js';
 import { Command, quoted } from '../parts/command.js';
-import { bytes } from '../parts/format.js';
+import { base64Bytes, bytes } from '../parts/format.js';
 import { JsonTree } from '../parts/json-tree.js';
 import { useLook } from '../parts/use-look.js';
 
@@ -50,22 +50,31 @@ function KeptInput({ id, exec }: { readonly id: string; readonly exec: string })
   );
 }
 
+interface OutputAnswer {
+  readonly output?: unknown;
+  /** In place of the output: bytes. */
+  readonly base64?: string | undefined;
+}
+
 /** The output of a job that is done. */
 export function Output({ id }: { readonly id: string }) {
-  const { value: answer, problem } = useLook<{ readonly output: unknown }>(`/api/jobs/${id}/result`);
+  const { value: answer, problem } = useLook<OutputAnswer>(`/api/jobs/${id}/result`);
   if (problem !== '') return <p class="error">{problem}</p>;
   if (answer === undefined) return null;
-  const chars = (JSON.stringify(answer.output) ?? '').length;
+  const { output, base64 } = answer;
+  const size = base64 === undefined ? (JSON.stringify(output) ?? '').length : base64Bytes(base64);
   return (
     <>
       <h2>
-        Output <Size of={chars} href={`/api/jobs/${id}/result`} />
+        Output <Size of={size} href={`/api/jobs/${id}/result/file`} />
       </h2>
       <div class="card">
-        {chars > OUTPUT_CHARS_MAX ? (
+        {base64 !== undefined ? (
+          <p class="empty">It is bytes; they are in the file.</p>
+        ) : size > OUTPUT_CHARS_MAX ? (
           <p class="empty">It is too large to be shown here; it is in the file.</p>
         ) : (
-          <JsonTree value={answer.output} />
+          <JsonTree value={output} />
         )}
       </div>
     </>
@@ -87,7 +96,7 @@ function Size({ of, href }: { readonly of: number; readonly href: string }) {
     <small>
       {bytes(of)}{' '}
       <a href={href} download>
-        file
+        download
       </a>
     </small>
   );

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { call, type JobRow } from '../api.js';
-import { time } from '../parts/format.js';
+import { amount, time } from '../parts/format.js';
 import type { JobStream } from '../parts/use-stream.js';
 
 /** The progress that its handler reports, and its log lines. */
@@ -79,7 +79,7 @@ export function FeedBox({ id, feed }: { readonly id: string; readonly feed: JobR
           End the feed
         </button>
         <span class="quiet" role="status">
-          {feed === undefined ? 'nothing fed yet' : `${feed.items} items, ${feed.taken} taken`}
+          {feed === undefined ? 'nothing fed yet' : `${amount(feed.items, 'item')}, ${feed.taken} taken`}
         </span>
       </form>
       {problem === '' ? null : <p class="error">{problem}</p>}

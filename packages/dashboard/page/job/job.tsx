@@ -1,18 +1,21 @@
 import type { JobRow, JobState } from '../api.js';
 import { Command } from '../parts/command.js';
 import { bytes, count, span, time } from '../parts/format.js';
-import { useLook } from '../parts/use-look.js';
+import { useFollowed } from '../parts/use-look.js';
 import { useStream } from '../parts/use-stream.js';
 import { Attempts, ENDING_TEXTS } from './attempts.js';
 import { Explanation } from './explanation.js';
 import { Input, Output } from './job-content.js';
 import { Chunks, FeedBox, Progress } from './job-run.js';
 
+const NOT_FOUND = 404;
+
 /** One job: its times, its attempts, its output, and its chunks while it runs. */
 export function JobView({ id }: { readonly id: string }) {
-  const { value: job, problem, change } = useLook<JobRow>(`/api/jobs/${id}`, 1_000);
+  const { value: job, problem, status, change } = useFollowed<JobRow>(`/api/jobs/${id}`);
   const isOpen = job === undefined ? undefined : job.state === 'queued' || job.state === 'running';
   const stream = useStream(id, isOpen);
+  if (job === undefined && status === NOT_FOUND) return <Unknown problem={problem} />;
   if (job === undefined)
     return problem === '' ? <p class="empty">Looking for {id} …</p> : <p class="error">{problem}</p>;
   return (
@@ -48,7 +51,7 @@ export function JobView({ id }: { readonly id: string }) {
           <dt>Submitted</dt>
           <dd>
             {time(job.submittedAt)} by {job.client}
-            {isOpen || job.state === 'dead' ? `, ${bytes(job.payloadBytes)}` : ''}
+            {isOpen || job.state === 'dead' ? `, with ${bytes(job.payloadBytes)} of input` : ''}
           </dd>
           {job.dueAt === 0 || !isOpen ? null : (
             <>
@@ -99,6 +102,20 @@ export function JobView({ id }: { readonly id: string }) {
         {commandsOf(id, job.state).map((text) => (
           <Command key={text} text={text} />
         ))}
+      </div>
+    </>
+  );
+}
+
+/** It never was, or was dropped by its retention. */
+function Unknown({ problem }: { readonly problem: string }) {
+  return (
+    <>
+      <h1>No such job</h1>
+      <div class="empty">
+        <p class="error">{problem}</p>
+        <p>Jobs that ended long ago are dropped by their retention. Search for others by their fields:</p>
+        <a href="#/jobs">Jobs</a>
       </div>
     </>
   );

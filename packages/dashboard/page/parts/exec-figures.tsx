@@ -50,13 +50,16 @@ function rate(perSecond: number): string {
   return perSecond === 0 ? '–' : perSecond.toFixed(perSecond < 1 ? 2 : perSecond < 100 ? 1 : 0);
 }
 
-/** Without an attempt lately there are none. */
+/** `12 / 40 ms`, `900 ms / 3 s`; without an attempt lately there are none. */
 function times({ p50, p99 }: ExecRow['waitMs']): string {
-  return p99 === 0 ? '–' : `${span(p50)} / ${span(p99)}`;
+  if (p99 === 0) return '–';
+  const [half = '', unit] = span(p50).split(' ');
+  const most = span(p99);
+  return `${most.endsWith(` ${unit}`) ? half : span(p50)} / ${most}`;
 }
 
-/** `3 at 9 · 1,200 at 4`, the highest first. */
+/** `P9: 3 · P4: 1,200`, the highest first. */
 function byPriority({ queuedByPriority }: ExecDepth): string {
   const all = Object.entries(queuedByPriority).sort(([a], [b]) => Number(b) - Number(a));
-  return all.length === 0 ? '–' : all.map(([priority, jobs]) => `${count(jobs)} at ${priority}`).join(' · ');
+  return all.length === 0 ? '–' : all.map(([priority, jobs]) => `P${priority}: ${count(jobs)}`).join(' · ');
 }

@@ -4,6 +4,11 @@ export function count(value: number): string {
   return value.toLocaleString('en');
 }
 
+/** `1 message`, `1,200 messages` */
+export function amount(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
 export function bytes(value: number): string {
   if (value < 1024) return `${value} B`;
   const units = ['KiB', 'MiB', 'GiB', 'TiB'];
@@ -44,4 +49,9 @@ export function milliseconds(ms: number): string {
 /** How long the oldest of many waits; none does at 0. */
 export function waiting(ms: number): string {
   return ms === 0 ? '–' : span(ms);
+}
+
+/** The length of what the text encodes. */
+export function base64Bytes(base64: string): number {
+  return (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
 }

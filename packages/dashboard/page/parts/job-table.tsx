@@ -33,7 +33,7 @@ export function JobTable({ jobs, chosen, onChoose }: Props) {
           <td class={`state ${job.state}`}>{job.state}</td>
           <td>{job.attempt}</td>
           <td>{time(job.submittedAt)}</td>
-          <td>{job.worker || '–'}</td>
+          <td class={job.worker === '' ? '' : 'half'}>{job.worker || '–'}</td>
           <td class={job.failure === undefined ? '' : 'wrap'}>{job.failure?.message.slice(0, 80) ?? '–'}</td>
         </tr>
       ))}

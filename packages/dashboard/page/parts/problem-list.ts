@@ -1,6 +1,6 @@
 import type { Overview } from '../api.js';
-import type { Sample } from '../live.js';
-import { bytes, count, span } from './format.js';
+import type { Live, Sample } from '../live.js';
+import { amount, bytes, count, span } from './format.js';
 
 /** A reason to act: the event, the remedy, and the page that shows more. */
 export interface LeaderProblem {
@@ -19,9 +19,19 @@ const CLOCK_STEP_MS = 5_000;
 /** Of one kind; a leader may have thousands of queues. */
 const SHOWN_MAX = 5;
 
+const AWAY: LeaderProblem = {
+  text: 'The leader does not answer: the figures are those of the last look.',
+  remedy: 'Submits and workers wait for it. If it has ended, start it again on its folder:',
+  command: 'npx troupe leader --dir ./state',
+  page: 'storage',
+  link: 'Its log',
+};
+
 /** Worst first. */
-export function problemsOf(overview: Overview, samples: readonly Sample[]): readonly LeaderProblem[] {
+export function problemsOf({ overview, samples, isConnected }: Live): readonly LeaderProblem[] {
+  if (overview === undefined) return [];
   return [
+    ...(isConnected ? [] : [AWAY]),
     ...refusals(overview),
     ...disk(overview),
     ...unserved(overview),
@@ -59,7 +69,7 @@ function disk({ diskLow, log }: Overview): LeaderProblem[] {
     ...(log.failedSnapshots > 0
       ? [
           {
-            text: `${count(log.failedSnapshots)} snapshots failed: the log grows until one is made.`,
+            text: `${amount(log.failedSnapshots, 'snapshot')} failed: the log grows until one is made.`,
             remedy: 'The output of the leader has the reason.',
             page: 'storage',
             link: 'Storage',
@@ -73,7 +83,7 @@ function unserved({ execs = [] }: Overview): LeaderProblem[] {
   // Jobs that are not due yet need no worker yet; one that has just come may get its worker at once.
   const found = execs.filter((exec) => (exec.unserved ?? 0) > 0 && exec.oldestMs > UNSERVED_MS);
   return found.slice(0, SHOWN_MAX).map(({ exec, unserved: jobs = 0, oldestMs }) => ({
-    text: `No worker takes ${exec}: ${count(jobs)} wait, the oldest for ${span(oldestMs)}.`,
+    text: `No worker takes ${exec}: ${count(jobs)} ${jobs === 1 ? 'waits' : 'wait'}, the oldest for ${span(oldestMs)}.`,
     remedy: 'Start one that has it, with the labels that its jobs require:',
     command: 'npx troupe worker handlers.mjs',
     page: `jobs?state=queued&exec=${encodeURIComponent(exec)}`,
@@ -92,7 +102,7 @@ function workers({ workers: all }: Overview): LeaderProblem[] {
       link: 'Workers',
     })),
     ...gone.map(({ worker, running }) => ({
-      text: `Worker ${worker} is gone, with ${count(running)} running.`,
+      text: `Worker ${worker} is gone, with ${amount(running, 'attempt')} running.`,
       remedy: 'Its jobs are given to others when its grace period is over; start it again to keep them.',
       page: 'workers',
       link: 'Workers',
@@ -116,7 +126,7 @@ function deadLetters({ counts }: Overview, samples: readonly Sample[]): LeaderPr
   if (first === undefined || risen <= 0) return [];
   return [
     {
-      text: `${count(risen)} more dead letters within ${span(Date.now() - first.at)}, ${count(counts.dead)} in all.`,
+      text: `${count(risen)} more dead letter${risen === 1 ? '' : 's'} within ${span(Date.now() - first.at)}, ${count(counts.dead)} in all.`,
       remedy: 'Look at their errors, mend the handler, then queue them again.',
       page: 'dead-letters',
       link: 'Dead letters',

@@ -1,8 +1,9 @@
 /** The course of a figure above 0, the latest value at the right. */
 export function Sparkline({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
   const max = Math.max(1, ...values);
-  // One value is a level line.
-  const course = values.length === 1 ? [...values, ...values] : values;
+  // One value is a level line, and none is one at 0.
+  const [only = 0] = values;
+  const course = values.length < 2 ? [only, only] : values;
   const last = Math.max(1, course.length - 1);
   const points = course.map((value, at) => `${(at / last) * 100},${29 - (value / max) * 27}`).join(' ');
   return (

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { base64Bytes, bytes } from './format.js';
 import { useVisible } from './use-visible.js';
 
 const LINES_MAX = 500;
@@ -14,7 +15,7 @@ export interface JobStream {
 }
 
 type Item =
-  | { readonly kind: 'data'; readonly chunk: unknown; readonly next: string }
+  | { readonly kind: 'data'; readonly chunk?: unknown; readonly base64?: string; readonly next: string }
   | { readonly kind: 'reset' | 'gap' | 'end'; readonly next?: string };
 
 /**
@@ -89,6 +90,7 @@ async function readItems({ body }: Response, show: (item: Item) => void): Promis
 }
 
 function textOf(item: Item): string {
+  if (item.kind === 'data' && item.base64 !== undefined) return `— ${bytes(base64Bytes(item.base64))} —\n`;
   if (item.kind === 'data')
     return typeof item.chunk === 'string' ? item.chunk : `${JSON.stringify(item.chunk)}\n`;
   if (item.kind === 'reset') return '\n— another attempt —\n';

@@ -1,9 +1,8 @@
 import { useRef } from 'preact/hooks';
-import { bytes, count } from '../parts/format.js';
+import { amount, bytes, count } from '../parts/format.js';
 import { Table } from '../parts/table.js';
-import { useLook } from '../parts/use-look.js';
-
-const LOOK_MS = 2_000;
+import { useFollowed } from '../parts/use-look.js';
+import { Waiting } from '../parts/waiting.js';
 
 interface ActorRow {
   readonly path: string;
@@ -34,7 +33,7 @@ interface Look {
 
 /** The live tree of the leader. */
 export function ActorsView() {
-  const { value: actors, problem } = useLook<Actors>('/api/actors', LOOK_MS);
+  const { value: actors, problem } = useFollowed<Actors>('/api/actors');
   const looks = useRef<readonly Look[]>([]);
   // An answer is an object of its own: another one is another look.
   if (actors !== undefined && looks.current.at(-1)?.actors !== actors)
@@ -43,7 +42,7 @@ export function ActorsView() {
     return (
       <>
         <h1>Actors</h1>
-        <p class={problem === '' ? 'empty' : 'error'}>{problem || 'Looking …'}</p>
+        {problem === '' ? <Waiting /> : <p class="error">{problem}</p>}
       </>
     );
   const { root, stats, recent, log, lsn } = actors;
@@ -53,9 +52,9 @@ export function ActorsView() {
       <h1>Actors</h1>
       {problem === '' ? null : <p class="error">{problem}</p>}
       <p class="quiet">
-        {count(stats.actors)} actors, {count(stats.ready)} ready; {count(stats.queued)} messages wait,{' '}
-        {count(stats.handled)} handled, {count(stats.deadLetters)} dead letters. Log: {bytes(log.bytes)},
-        record {count(lsn)}.
+        {amount(stats.actors, 'actor')}, {count(stats.ready)} ready · {amount(stats.queued, 'message')}{' '}
+        waiting, {count(stats.handled)} handled · {amount(stats.deadLetters, 'dead letter')} · log of{' '}
+        {bytes(log.bytes)}, record {count(lsn)}
       </p>
       <Table
         label="Actors"
@@ -83,7 +82,7 @@ function rowsOf(actor: ActorRow, level: number, rates: ReadonlyMap<string, numbe
       </td>
       <td class={notRunning === undefined ? '' : 'state blocked'}>{notRunning?.why ?? activity}</td>
       <td>{count(depth)}</td>
-      <td>{count(Math.round(rates.get(path) ?? 0))}</td>
+      <td>{perSecond(rates.get(path))}</td>
       <td>{count(handled)}</td>
       <td>{restarts}</td>
     </tr>,
@@ -98,6 +97,11 @@ function rowsOf(actor: ActorRow, level: number, rates: ReadonlyMap<string, numbe
           </tr>,
         ]),
   ];
+}
+
+/** Unknown before the second look. */
+function perSecond(rate: number | undefined): string {
+  return rate === undefined ? '–' : count(Math.round(rate));
 }
 
 /** Messages per second of each actor since the look before. */

@@ -1,7 +1,9 @@
 import { Command } from '../parts/command.js';
 import { time } from '../parts/format.js';
 import { Table } from '../parts/table.js';
-import { useLook } from '../parts/use-look.js';
+import { useFollowed } from '../parts/use-look.js';
+import { Waiting } from '../parts/waiting.js';
+import { goTo, type Route } from '../route.js';
 
 interface Act {
   readonly no: number;
@@ -12,17 +14,26 @@ interface Act {
   readonly detail: string;
 }
 
-const LOOK_MS = 5_000;
 const JOB_ID = /^[0-9a-z]{5}-[0-9a-z]+$/;
 
-/** Who did what to what, the latest first. */
-export function AuditView() {
-  const { value, problem } = useLook<{ readonly entries: readonly Act[] }>('/api/audit?max=200', LOOK_MS);
+const PAGE_ROWS = 100;
+
+/** Who did what to what, the latest first; page by page to the earlier ones. */
+export function AuditView({ query }: Route) {
+  const before = Number(query.get('before') ?? '0');
+  const after = before === 0 ? '' : `&after=${Math.max(0, before - 1 - PAGE_ROWS)}`;
+  const { value, problem } = useFollowed<{ readonly entries: readonly Act[] }>(
+    `/api/audit?max=${PAGE_ROWS}${after}`,
+  );
+  const entries = (value?.entries ?? []).filter(({ no }) => before === 0 || no < before);
+  const [first] = entries;
   return (
     <>
       <h1>Audit</h1>
       {problem === '' ? null : <p class="error">{problem}</p>}
-      {value === undefined ? null : value.entries.length === 0 ? (
+      {value === undefined ? (
+        problem === '' && <Waiting />
+      ) : entries.length === 0 ? (
         <div class="empty">
           <p>
             Nothing was changed yet. Cancels, redrives, schedules, pauses and limits stand here, with the
@@ -32,20 +43,45 @@ export function AuditView() {
         </div>
       ) : (
         <Table label="Audit" head={['At', 'By', 'Act', 'Target', 'Detail', 'No']} numbers={['No']}>
-          {[...value.entries].reverse().map((act) => (
+          {[...entries].reverse().map((act) => (
             <tr key={act.no}>
               <td>{time(act.at)}</td>
               <td>{act.by}</td>
               <td>{act.action}</td>
-              <td>
+              <td class="half">
                 {JOB_ID.test(act.target) ? <a href={`#/jobs/${act.target}`}>{act.target}</a> : act.target}
               </td>
-              <td class="wrap">{act.detail || '–'}</td>
+              <td class="wrap">{detailText(act.detail)}</td>
               <td>{act.no}</td>
             </tr>
           ))}
         </Table>
       )}
+      <div class="row pages">
+        {before === 0 ? null : (
+          <button type="button" onClick={() => goTo('audit')}>
+            Latest
+          </button>
+        )}
+        {first === undefined || first.no === 1 || entries.length < PAGE_ROWS ? null : (
+          <button type="button" onClick={() => goTo('audit', { before: String(first.no) })}>
+            Earlier
+          </button>
+        )}
+      </div>
     </>
   );
+}
+
+/** Fields as `cron: 0 3 * * * · zone: UTC`; other texts as they are. */
+function detailText(detail: string): string {
+  if (!detail.startsWith('{')) return detail || '–';
+  try {
+    const fields = Object.entries(JSON.parse(detail) as Readonly<Record<string, unknown>>);
+    return fields
+      .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+      .join(' · ');
+  } catch {
+    return detail;
+  }
 }

@@ -50,9 +50,11 @@ export function ChosenJobs({ jobs, filter, onChanged }: Props) {
     });
   const redriveAll = (): Promise<void> =>
     run(async () => {
-      const { matched } = await redriveWhere(filter, true);
+      const { matched } = await redriveWhere({ filter, dryRun: true });
+      if (matched === 0) return 'No dead letter fits any more';
       if (!confirm(QUESTIONS.redrive(jobsText(matched, true)))) return '';
-      const { redriven } = await redriveWhere(filter, false);
+      // No more than the question has named.
+      const { redriven } = await redriveWhere({ filter, dryRun: false, max: matched });
       return `${count(redriven)} of ${count(matched)} queued again`;
     });
   const cancelAll = (): Promise<void> =>
@@ -70,7 +72,7 @@ export function ChosenJobs({ jobs, filter, onChanged }: Props) {
     <>
       <div class="row">
         <button type="button" onClick={() => setChosen(new Set(jobs.map(({ id }) => id)))}>
-          Choose all {jobs.length} here
+          Choose this page ({count(jobs.length)})
         </button>
         {isDead ? (
           <>
@@ -125,11 +127,8 @@ async function cancelChosen(ids: readonly string[]): Promise<string> {
   return `${cancelled} of ${ids.length} cancelled`;
 }
 
-function redriveWhere(
-  filter: Props['filter'],
-  dryRun: boolean,
-): Promise<{ readonly matched: number; readonly redriven: number }> {
-  return call('POST', '/api/dead-letters/redrive-where', { filter, dryRun });
+function redriveWhere(body: object): Promise<{ readonly matched: number; readonly redriven: number }> {
+  return call('POST', '/api/dead-letters/redrive-where', body);
 }
 
 function cancelWhere(body: object): Promise<{ readonly matched: number; readonly cancelled: number }> {

@@ -3,7 +3,8 @@ import { call } from '../api.js';
 import { Command } from '../parts/command.js';
 import { count, time } from '../parts/format.js';
 import { Table } from '../parts/table.js';
-import { useLook } from '../parts/use-look.js';
+import { useFollowed } from '../parts/use-look.js';
+import { Waiting } from '../parts/waiting.js';
 
 interface Group {
   readonly fingerprint: string;
@@ -15,23 +16,19 @@ interface Group {
   readonly lastAt: number;
 }
 
-const LOOK_MS = 3_000;
-
 /** Dead letters by their error. A group is put back after a dry run that names the number. */
 export function DeadLettersView() {
-  const { value, problem, again } = useLook<{ readonly groups: readonly Group[] }>(
-    '/api/dead-letters/groups',
-    LOOK_MS,
-  );
+  const { value, problem } = useFollowed<{ readonly groups: readonly Group[] }>('/api/dead-letters/groups');
   const [report, setReport] = useState('');
   const redrive = async ({ fingerprint, exec }: Group): Promise<void> => {
     const filter = { fingerprint, exec };
     try {
       const { matched } = await where({ filter, dryRun: true });
-      if (!confirm(`Queue ${matched} dead letters of ${exec} again?`)) return;
-      const { redriven } = await where({ filter, dryRun: false });
-      setReport(`${redriven} of ${matched} queued again`);
-      again();
+      if (matched === 0) return setReport('No dead letter fits any more');
+      if (!confirm(`Queue ${count(matched)} dead letter${matched === 1 ? '' : 's'} of ${exec} again?`))
+        return;
+      const { redriven } = await where({ filter, dryRun: false, max: matched });
+      setReport(`${count(redriven)} of ${count(matched)} queued again`);
     } catch (error) {
       setReport(error instanceof Error ? error.message : String(error));
     }
@@ -43,7 +40,9 @@ export function DeadLettersView() {
       <p role="status" class="quiet">
         {report}
       </p>
-      {value === undefined ? null : value.groups.length === 0 ? (
+      {value === undefined ? (
+        problem === '' && <Waiting />
+      ) : value.groups.length === 0 ? (
         <div class="empty">
           <p>
             No dead letters. A job comes here when its attempts are used up, with all its errors; it can be

@@ -3,6 +3,7 @@ import { JOB_STATES, type JobRow } from '../api.js';
 import { Command, quoted } from '../parts/command.js';
 import { JobTable } from '../parts/job-table.js';
 import { useLook } from '../parts/use-look.js';
+import { Waiting } from '../parts/waiting.js';
 import { goTo, type Route } from '../route.js';
 import { ChosenJobs } from './chosen-jobs.js';
 
@@ -49,7 +50,9 @@ export function JobsView({ query }: Route) {
       <p role="status" class="quiet">
         {report}
       </p>
-      {page === undefined ? null : page.jobs.length === 0 ? (
+      {page === undefined ? (
+        problem === '' && <Waiting />
+      ) : page.jobs.length === 0 ? (
         <Empty isFiltered={Object.keys(filters).length > 0} />
       ) : CHANGEABLE.has(state) ? (
         <ChosenJobs
@@ -76,9 +79,8 @@ export function JobsView({ query }: Route) {
           </button>
         )}
       </div>
-      <p>
-        <Command text={commandOf(filters)} />
-      </p>
+      <h2>In a terminal</h2>
+      <Command text={commandOf(filters)} />
     </>
   );
 }
@@ -183,7 +185,9 @@ function isMore(filters: Readonly<Record<string, string>>): boolean {
 
 function Empty({ isFiltered }: { readonly isFiltered: boolean }) {
   return isFiltered ? (
-    <p class="empty">No job fits all of these. Jobs that ended long ago are dropped by their retention.</p>
+    <div class="empty">
+      <p>No job fits all of these. Jobs that ended long ago are dropped by their retention.</p>
+    </div>
   ) : (
     <div class="empty">
       <p>No job yet. Submit one:</p>

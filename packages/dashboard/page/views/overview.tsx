@@ -5,15 +5,16 @@ import { ExecFigures, type ExecRow } from '../parts/exec-figures.js';
 import { count, waiting } from '../parts/format.js';
 import { type LeaderProblem, problemsOf } from '../parts/problem-list.js';
 import { Sparkline } from '../parts/sparkline.js';
-import { useLook } from '../parts/use-look.js';
+import { useFollowed } from '../parts/use-look.js';
+import { Waiting } from '../parts/waiting.js';
 
-const FIGURES_MS = 5_000;
 const CLOSED_SHOWN = 5;
 
-export function OverviewView({ overview, samples }: Live) {
-  if (overview === undefined) return <p class="empty">Waiting for the leader …</p>;
+export function OverviewView(live: Live) {
+  const { overview, samples } = live;
+  const { value: figures } = useFollowed<QueuesAnswer>('/api/queues');
+  if (overview === undefined) return <Waiting />;
   const { counts, workers } = overview;
-  const alive = workers.filter(({ liveness }) => liveness === 'alive').length;
   const accepted = rates(samples, ({ accepted: total }) => total);
   const ended = rates(
     samples,
@@ -22,7 +23,7 @@ export function OverviewView({ overview, samples }: Live) {
   return (
     <>
       <h1>Overview</h1>
-      <Problems problems={problemsOf(overview, samples)} />
+      <Problems problems={problemsOf(live)} closed={closedOf(figures)} />
       <div class="cards">
         <Card name="Accepted/s" value={accepted.at(-1) ?? 0} course={accepted} />
         <Card name="Ended/s" value={ended.at(-1) ?? 0} course={ended} />
@@ -44,9 +45,20 @@ export function OverviewView({ overview, samples }: Live) {
           value={counts.dead}
           course={samples.map((one) => one.overview.counts.dead)}
         />
-        <Card name="Workers alive" value={alive} course={samples.map((one) => one.overview.workers.length)} />
+        <Card
+          name="Workers alive"
+          value={alive(overview)}
+          course={samples.map((one) => alive(one.overview))}
+        />
       </div>
-      <Figures />
+      {figures === undefined || figures.execs.length === 0 ? null : (
+        <>
+          <h2>
+            Jobs by name <small>rates of the last minute</small>
+          </h2>
+          <ExecFigures execs={figures.execs} />
+        </>
+      )}
       {overview.accepted > 0 ? null : <FirstSteps hasWorker={workers.length > 0} />}
     </>
   );
@@ -67,34 +79,19 @@ function FirstSteps({ hasWorker }: { readonly hasWorker: boolean }) {
   );
 }
 
-interface QueuesAnswer {
-  readonly execs: readonly ExecRow[];
-  readonly queues: readonly { readonly queue: string; readonly mode: string }[];
+interface QueueMode {
+  readonly queue: string;
+  readonly mode: string;
 }
 
-/** Latency and age by exec, where the leader has figures, and the queues that do not run. */
-function Figures() {
-  const { value } = useLook<QueuesAnswer>('/api/queues', FIGURES_MS);
-  if (value === undefined) return null;
-  const closed = value.queues.filter(({ mode }) => mode !== 'open').slice(0, CLOSED_SHOWN);
-  return (
-    <>
-      {closed.map(({ queue, mode }) => (
-        <p key={queue} class="notice">
-          {queue === '*' ? 'All queues are' : `Queue ${queue} is`} {mode}:{' '}
-          {mode === 'paused' ? 'no job begins.' : 'submits are refused.'} <a href="#/queues">Queues</a>
-        </p>
-      ))}
-      {value.execs.length === 0 ? null : (
-        <>
-          <h2>
-            Jobs by name <small>rates of the last minute</small>
-          </h2>
-          <ExecFigures execs={value.execs} />
-        </>
-      )}
-    </>
-  );
+/** Latency and age by exec, where the leader has figures, and the modes of the queues. */
+interface QueuesAnswer {
+  readonly execs: readonly ExecRow[];
+  readonly queues: readonly QueueMode[];
+}
+
+function closedOf(figures: QueuesAnswer | undefined): readonly QueueMode[] {
+  return (figures?.queues ?? []).filter(({ mode }) => mode !== 'open').slice(0, CLOSED_SHOWN);
 }
 
 interface CardProps {
@@ -114,18 +111,38 @@ function Card({ name, value, course, show = count }: CardProps) {
   );
 }
 
-function Problems({ problems }: { readonly problems: readonly LeaderProblem[] }) {
-  if (problems.length === 0) return <p class="well">All is well: submits are taken.</p>;
+interface ProblemsProps {
+  readonly problems: readonly LeaderProblem[];
+  /** Queues that are paused or drained: somebody wanted that. */
+  readonly closed: readonly QueueMode[];
+}
+
+function Problems({ problems, closed }: ProblemsProps) {
+  if (problems.length + closed.length === 0) return <p class="well">All is well: submits are taken.</p>;
   return (
-    <ul class="problems" aria-label="Problems">
-      {problems.map(({ text, remedy, command, page, link }) => (
-        <li key={text}>
-          <strong>{text}</strong> {remedy} {command === undefined ? null : <Command text={command} />}{' '}
-          <a href={`#/${page}`}>{link}</a>
-        </li>
+    <>
+      {problems.length === 0 ? null : (
+        <ul class="problems" aria-label="Problems">
+          {problems.map(({ text, remedy, command, page, link }) => (
+            <li key={text}>
+              <strong>{text}</strong> {remedy} {command === undefined ? null : <Command text={command} />}{' '}
+              <a href={`#/${page}`}>{link}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {closed.map(({ queue, mode }) => (
+        <p key={queue} class="notice">
+          {queue === '*' ? 'All queues are' : `Queue ${queue} is`} {mode}:{' '}
+          {mode === 'paused' ? 'no job begins.' : 'submits are refused.'} <a href="#/queues">Queues</a>
+        </p>
       ))}
-    </ul>
+    </>
   );
+}
+
+function alive({ workers }: Overview): number {
+  return workers.filter(({ liveness }) => liveness === 'alive').length;
 }
 
 /** How long the oldest job waits that is due. */

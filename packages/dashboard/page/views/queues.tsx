@@ -2,7 +2,8 @@ import { Command } from '../parts/command.js';
 import { ExecFigures, type ExecRow } from '../parts/exec-figures.js';
 import { count, span } from '../parts/format.js';
 import { Table } from '../parts/table.js';
-import { useLook } from '../parts/use-look.js';
+import { useFollowed } from '../parts/use-look.js';
+import { Waiting } from '../parts/waiting.js';
 
 interface Rate {
   readonly jobs: number;
@@ -30,11 +31,9 @@ interface Answer {
   readonly execs: readonly ExecRow[];
 }
 
-const LOOK_MS = 2_000;
-
 /** Depth, age, rates and times, and the modes of queues. */
 export function QueuesView() {
-  const { value, problem, change } = useLook<Answer>('/api/queues', LOOK_MS);
+  const { value, problem, change } = useFollowed<Answer>('/api/queues');
   const set = (queue: string, verb: string): void =>
     change('POST', `/api/queues/${encodeURIComponent(queue)}/${verb}`);
   const all = value?.queues.find(({ queue }) => queue === '*');
@@ -47,7 +46,9 @@ export function QueuesView() {
           {all?.mode === 'paused' ? 'Resume all queues' : 'Pause all queues'}
         </button>
       </div>
-      {value === undefined ? null : value.queues.length === 0 && value.execs.length === 0 ? (
+      {value === undefined ? (
+        problem === '' && <Waiting />
+      ) : value.queues.length === 0 && value.execs.length === 0 ? (
         <div class="empty">
           <p>No queue has jobs. A queue is there as long as jobs are in it; submit one:</p>
           <Command text="npx troupe submit math.add '[1, 2]'" />

@@ -1,7 +1,8 @@
 import { Command } from '../parts/command.js';
 import { ahead, count, span, time } from '../parts/format.js';
 import { Table } from '../parts/table.js';
-import { useLook } from '../parts/use-look.js';
+import { useFollowed } from '../parts/use-look.js';
+import { Waiting } from '../parts/waiting.js';
 
 interface ScheduleRow {
   readonly name: string;
@@ -25,13 +26,13 @@ interface Answer {
   readonly next?: string | undefined;
 }
 
-const LOOK_MS = 5_000;
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Schedules with their next ten times. */
 export function SchedulesView({ query }: { readonly query: URLSearchParams }) {
   const after = query.get('after') ?? '';
   const path = `/api/schedules?max=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`;
-  const { value: answer, problem, change } = useLook<Answer>(path, LOOK_MS);
+  const { value: answer, problem, change } = useFollowed<Answer>(path);
   const act = (method: 'POST' | 'DELETE', name: string, verb: string): void => {
     if (method === 'DELETE' && !confirm(`Remove the schedule ${name}?`)) return;
     change(method, `/api/schedules/${encodeURIComponent(name)}${verb}`);
@@ -40,13 +41,18 @@ export function SchedulesView({ query }: { readonly query: URLSearchParams }) {
     <>
       <h1>Schedules</h1>
       {problem === '' ? null : <p class="error">{problem}</p>}
-      {answer === undefined ? null : answer.schedules.length === 0 ? (
+      {answer === undefined ? (
+        problem === '' && <Waiting />
+      ) : answer.schedules.length === 0 ? (
         <div class="empty">
           <p>No schedule yet. Add one that runs a job every night at three:</p>
           <Command text="npx troupe schedule add nightly report.make '{}' --cron '0 3 * * *'" />
         </div>
       ) : (
-        <ScheduleTable schedules={answer.schedules} act={act} />
+        <>
+          <p class="quiet">Times are those of this browser: {ZONE}.</p>
+          <ScheduleTable schedules={answer.schedules} act={act} />
+        </>
       )}
       {answer?.next === undefined ? null : (
         <a href={`#/schedules?after=${encodeURIComponent(answer.next)}`}>Next page</a>
@@ -71,10 +77,12 @@ function ScheduleTable({ schedules, act }: TableProps) {
         <tr key={one.name}>
           <td>{one.name}</td>
           <td>{one.exec}</td>
-          <td>
+          <td class="half">
             <code>{ruleText(one)}</code>
           </td>
-          <td>{one.paused ? <span class="state cancelled">paused</span> : <Times times={one.next} />}</td>
+          <td class="half">
+            {one.paused ? <span class="state cancelled">paused</span> : <Times times={one.next} />}
+          </td>
           <td>
             {one.lastJob === undefined ? '–' : <a href={`#/jobs/${one.lastJob}`}>{time(one.lastAt)}</a>}
           </td>

@@ -2,15 +2,15 @@ import { useState } from 'preact/hooks';
 import { call, useCsrf } from '../api.js';
 
 /** Trades a token for the cookie of this browser. */
-export function SignInView({ onSignedIn }: { readonly onSignedIn: () => void }) {
+export function SignInView({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) {
   const [problem, setProblem] = useState('');
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const token = new FormData(event.currentTarget as HTMLFormElement).get('token');
-    call<{ csrf: string }>('POST', '/api/session', { token }).then(
-      ({ csrf }) => {
+    call<{ name: string; csrf: string }>('POST', '/api/session', { token }).then(
+      ({ name, csrf }) => {
         useCsrf(csrf);
-        onSignedIn();
+        onSignedIn(name);
       },
       (error: Error) => setProblem(error.message),
     );

@@ -1,9 +1,10 @@
 import type { Live } from '../live.js';
 import { bytes, count, milliseconds, span } from '../parts/format.js';
 import { Table } from '../parts/table.js';
+import { Waiting } from '../parts/waiting.js';
 
 export function StorageView({ overview }: Live) {
-  if (overview === undefined) return <p class="empty">Waiting for the leader …</p>;
+  if (overview === undefined) return <Waiting />;
   const { log, lsn, tag, tables, diskLow } = overview;
   return (
     <>

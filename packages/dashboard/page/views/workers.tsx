@@ -4,10 +4,12 @@ import type { Live } from '../live.js';
 import { Command } from '../parts/command.js';
 import { span } from '../parts/format.js';
 import { Table } from '../parts/table.js';
+import { Waiting } from '../parts/waiting.js';
 
 export function WorkersView({ overview }: Live) {
-  const workers = overview?.workers ?? [];
   const [problem, setProblem] = useState('');
+  if (overview === undefined) return <Waiting />;
+  const { workers } = overview;
   const act = (worker: string, verb: 'quiet' | 'resume' | 'stop'): void => {
     if (verb === 'stop' && !confirm(`End the worker ${worker} when its attempts have?`)) return;
     call('POST', `/api/workers/${encodeURIComponent(worker)}/${verb}`).then(
@@ -30,7 +32,7 @@ export function WorkersView({ overview }: Live) {
           head={[
             'Worker',
             'State',
-            'Running',
+            'Running / slots',
             'Overrun',
             'Credit',
             'Processor',
@@ -38,7 +40,7 @@ export function WorkersView({ overview }: Live) {
             'Labels',
             'Change',
           ]}
-          numbers={['Running', 'Overrun', 'Credit', 'Processor', 'Loop delay']}
+          numbers={['Running / slots', 'Overrun', 'Credit', 'Processor', 'Loop delay']}
         >
           {workers.map((one) => (
             <tr key={one.worker}>
@@ -47,7 +49,7 @@ export function WorkersView({ overview }: Live) {
                 {one.quiet === true && one.liveness === 'alive' ? 'quiet' : one.liveness}
                 {one.blockedMs > 0 ? ` for ${span(one.blockedMs)}` : ''}
               </td>
-              <td>{one.liveness === 'gone' ? one.running : `${one.running}/${one.slots}`}</td>
+              <td>{one.liveness === 'gone' ? one.running : `${one.running} / ${one.slots}`}</td>
               <td>{one.overrun}</td>
               <td>{one.credit}</td>
               <td>{Math.round(one.cpu * 100)} %</td>

@@ -6,7 +6,8 @@ import { FailedTokens } from './failed-tokens.js';
 import { type HostCheck, isCrossSite } from './host-check.js';
 import { ALL_ROLES, type Principal, type Role } from './role.js';
 
-const LOCAL: Principal = { name: 'local', roles: ALL_ROLES };
+/** The gateway itself, and everybody where no tokens are configured. */
+export const LOCAL: Principal = { name: 'local', roles: ALL_ROLES };
 
 /** Decides who a request comes from and what it may do. Throws {@link HttpProblem} for one that may not. */
 export class AccessGate {

@@ -1,4 +1,5 @@
 import type { Client, LeaderOverview } from '@troupe/jobs';
+import { FieldChanges } from './field-changes.js';
 
 const LOOK_MS = 1_000;
 const LOOK_WITHIN_MS = 5_000;
@@ -15,8 +16,7 @@ export class LiveOverview {
   private readonly client: Client;
   private readonly listeners = new Set<Listener>();
   private timer: NodeJS.Timeout | undefined = undefined;
-  /** Each field of the last look as JSON. */
-  private known = new Map<string, string>();
+  private changes = new FieldChanges();
   private last: LeaderOverview | undefined = undefined;
   private isLooking = false;
   /** The last look had no answer. */
@@ -45,7 +45,7 @@ export class LiveOverview {
     this.timer = undefined;
     this.last = undefined;
     this.isAway = false;
-    this.known = new Map();
+    this.changes = new FieldChanges();
   }
 
   /** A look that takes longer than a second is not overtaken by the next one. */
@@ -68,22 +68,12 @@ export class LiveOverview {
     if (this.listeners.size === 0) return;
     this.isAway = false;
     this.last = overview;
-    this.notify({ kind: 'overview', fields: this.changes(overview) });
+    this.notify({ kind: 'overview', fields: this.changes.next(overview).fields });
   }
 
   private showAway(): void {
     this.isAway = this.listeners.size > 0;
     this.notify({ kind: 'away' });
-  }
-
-  private changes(overview: LeaderOverview): Partial<LeaderOverview> {
-    const changed: [string, unknown][] = [];
-    for (const [field, value] of Object.entries(overview)) {
-      const text = JSON.stringify(value);
-      if (this.known.get(field) !== text) changed.push([field, value]);
-      this.known.set(field, text);
-    }
-    return Object.fromEntries(changed);
   }
 
   private notify(change: LiveChange): void {

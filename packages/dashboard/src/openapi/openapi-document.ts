@@ -1,3 +1,4 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import type { JobDefinition } from '@troupe/jobs';
 import type { JsonSchema, Route, RouteBody } from '../routes/route.js';
 
@@ -16,12 +17,20 @@ const PROBLEM: RouteBody = {
   },
 };
 
+const SUBMIT_PATH = '/api/execs/{exec}/jobs';
+
 /** The OpenAPI 3.1 document of the routes. */
 export function openapiDocument(routes: readonly Route[], jobs: ReadonlyMap<string, JobDefinition>): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     paths[route.path] ??= {};
     Object.assign(paths[route.path] as object, { [route.method]: operationOf(route) });
+  }
+  const submit = routes.find(({ path }) => path === SUBMIT_PATH);
+  // A path without a parameter goes before one with it.
+  for (const job of submit === undefined ? [] : jobs.values()) {
+    const path = SUBMIT_PATH.replace('{exec}', job.exec);
+    paths[path] = { post: operationOf(submitOf(job, path, submit as Route)) };
   }
   return {
     openapi: '3.1.0',
@@ -36,6 +45,28 @@ export function openapiDocument(routes: readonly Route[], jobs: ReadonlyMap<stri
     paths,
     components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   };
+}
+
+/** The submit of a job whose input has a schema here. */
+function submitOf({ exec, input }: JobDefinition, path: string, submit: Route): Route {
+  return {
+    ...submit,
+    path,
+    summary: `Submits ${exec}. Answers once the job is on the leader’s disk.`,
+    parameters: (submit.parameters ?? []).filter(({ in: place }) => place !== 'path'),
+    body: { description: 'Its input.', content: { 'application/json': jsonSchemaOf(input) } },
+  };
+}
+
+/** Where the library of the schema can write it as JSON Schema; any value otherwise. */
+function jsonSchemaOf(schema: StandardSchemaV1): JsonSchema {
+  const standard: StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props> = schema['~standard'];
+  try {
+    return standard.jsonSchema?.input({ target: 'draft-2020-12' }) ?? {};
+  } catch (error) {
+    console.warn('dashboard: a schema has no JSON Schema', error);
+    return {};
+  }
 }
 
 function operationOf({ method, path, role, summary, parameters = [], body, answers }: Route): object {

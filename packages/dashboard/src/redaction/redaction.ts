@@ -20,9 +20,10 @@ export class Redaction {
     return this.names.size === 0 && this.paths.length === 0;
   }
 
-  /** The value without its hidden fields. */
+  /** The value without its hidden fields. Bytes cannot be searched for fields: they are hidden as a whole. */
   redact(value: unknown): unknown {
-    return this.isEmpty ? value : this.copy(value, this.paths, 0);
+    if (this.isEmpty) return value;
+    return value instanceof Uint8Array ? SHOWN : this.copy(value, this.paths, 0);
   }
 
   /** Content that is no JSON value here cannot be searched for fields, and so is not shown. */

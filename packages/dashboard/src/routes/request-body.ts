@@ -3,6 +3,10 @@ import { badInput, HttpProblem } from '../problem/http-problem.js';
 /** A larger body goes to the leader through a file while it arrives. */
 const INLINE_BYTES_MAX = 1024 * 1024;
 
+const BYTES_TYPE = 'application/octet-stream';
+/** A payload that begins with a zero byte is bytes, and not JSON. */
+const BYTES_MARK = Uint8Array.of(0);
+
 /** The body of a request: its JSON value, or its bytes as they come where it is large or of unknown size. */
 export type RequestBody =
   | { readonly kind: 'value'; readonly value: unknown }
@@ -12,6 +16,8 @@ export async function readBody(request: Request, bytesMax: number): Promise<Requ
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
   if (length > bytesMax) throw tooLarge(bytesMax);
   const bytes = boundedBytes(request, bytesMax);
+  if (request.headers.get('content-type')?.startsWith(BYTES_TYPE) === true)
+    return { kind: 'bytes', bytes: marked(bytes) };
   if (!(length <= INLINE_BYTES_MAX)) return { kind: 'bytes', bytes };
   return { kind: 'value', value: parseJson(await textOf(bytes)) };
 }
@@ -44,6 +50,11 @@ async function* boundedBytes({ body }: Request, bytesMax: number): AsyncGenerato
     if (bytes > bytesMax) throw tooLarge(bytesMax);
     yield part;
   }
+}
+
+async function* marked(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  yield BYTES_MARK;
+  yield* bytes;
 }
 
 function tooLarge(bytesMax: number): HttpProblem {

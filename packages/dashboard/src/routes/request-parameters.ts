@@ -26,6 +26,13 @@ export class RequestParameters {
     return value ?? undefined;
   }
 
+  /** Every value of a parameter that may be given several times. */
+  texts(name: string, countMax: number): readonly string[] {
+    const values = this.query.getAll(name);
+    if (values.length > countMax) throw badInput(`${name}: given more than ${countMax} times`);
+    return values;
+  }
+
   count(name: string, least: number, most: number): number | undefined {
     const value = this.query.get(name);
     if (value === null) return undefined;

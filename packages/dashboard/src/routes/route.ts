@@ -31,6 +31,8 @@ export interface RouteCall {
   readonly parameters: RequestParameters;
   readonly bodyBytesMax: number;
   readonly redaction: Redaction;
+  /** The address of the peer. */
+  readonly remote: string;
 }
 
 /** One path and method: its documentation and its code. The routes of the gateway are a list of these. */
@@ -45,6 +47,8 @@ export interface Route {
   readonly body?: RouteBody;
   /** Answers by status. Problems are the same everywhere and stand in the document once. */
   readonly answers: Readonly<Record<string, RouteBody>>;
+  /** Pages may follow its answer over `/api/live`: it is looked at so often. Undefined: they may not. */
+  readonly followMs?: number;
   readonly serve: (call: RouteCall) => Response | Promise<Response>;
 }
 

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { type ServeOptions, serveDashboard } from '@troupe/dashboard';
 import { connectClient } from '@troupe/jobs';
 import type { Command } from 'commander';
+import { CliError } from '../../cli-error.js';
+import { ExitCode } from '../../exit-code.js';
 import {
   dialOptions,
   type LeaderFlags,
@@ -100,6 +102,8 @@ export function httpOptions(flags: HttpFlags): Omit<ServeOptions, 'client' | 'po
 }
 
 function tlsOf(certFile: string | undefined, keyFile: string | undefined) {
+  if ((certFile === undefined) !== (keyFile === undefined))
+    throw new CliError('ERR_CLI_TLS', ExitCode.usage, 'TLS: --http-tls-cert and --http-tls-key go together');
   if (certFile === undefined || keyFile === undefined) return undefined;
   const tls = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
   checkTlsFiles(tls);

@@ -4,6 +4,7 @@ import { readJson } from '../request-body.js';
 import { json, jsonBody, type Route, type RouteCall } from '../route.js';
 import { ANY_VALUE, JOB_ID } from '../schemas.js';
 import { handleOf } from './job-routes.js';
+import { fileHeaders } from './shown-content.js';
 
 const SHOWN_BYTES = 65_536;
 /** A larger input is not downloaded through the gateway. */
@@ -68,15 +69,10 @@ const download: Route = {
         'ERR_HTTP_BODY_TOO_LARGE',
         `the input has ${total} bytes; read it by troupe show`,
       );
-    const name = `${call.parameters.inPath('id').replaceAll(/[^\w-]/g, '')}-input`;
-    if (kind === 'bytes') call.redaction.mustBeEmpty();
+    const isBytes = kind === 'bytes';
+    if (isBytes) call.redaction.mustBeEmpty();
     const body = call.redaction.isEmpty ? bytes : redactedBytes(call, bytes);
-    return new Response(body, {
-      headers: {
-        'content-type': kind === 'json' ? 'application/json' : 'application/octet-stream',
-        'content-disposition': `attachment; filename="${name}.${kind === 'json' ? 'json' : 'bin'}"`,
-      },
-    });
+    return new Response(body, { headers: fileHeaders(`${call.parameters.inPath('id')}-input`, isBytes) });
   },
 };
 

@@ -1,19 +1,14 @@
-import {
-  JobCancelledError,
-  type JobDefinition,
-  JobFailedError,
-  type JobHandle,
-  JobWaitError,
-} from '@troupe/jobs';
+import type { JobDefinition, JobHandle, SubmitOptions } from '@troupe/jobs';
 import { badInput } from '../../problem/http-problem.js';
 import { readBody, readJson } from '../request-body.js';
+import type { RequestParameters } from '../request-parameters.js';
 import { json, jsonBody, type Route, type RouteCall } from '../route.js';
-import { ANY_VALUE, JOB_ID, JOB_STATES, JOB_VIEW, WITHIN } from '../schemas.js';
+import { ANY_VALUE, JOB_ID, JOB_STATES, JOB_VIEW } from '../schemas.js';
 import { shownJob } from './job-view.js';
 
 const YEAR_MS = 366 * 24 * 3_600_000;
-/** Proxies and browsers give up on requests that are longer. */
-const WAIT_MS_MAX = 300_000;
+const TAGS_MAX = 16;
+const LABELS_MAX = 32;
 const LIST_MAX = 1_000;
 
 const RECEIPT = {
@@ -43,9 +38,52 @@ const submit: Route = {
       description: 'Its chunks can be read while it runs.',
       schema: { enum: ['response', 'internal'] },
     },
+    {
+      name: 'tag',
+      in: 'query',
+      description: 'A text to find it by; may be given several times.',
+      schema: { type: 'array', items: { type: 'string' } },
+    },
+    {
+      name: 'priority',
+      in: 'query',
+      description: 'From 0 to 9; jobs of 9 begin first.',
+      schema: { type: 'integer', minimum: 0, maximum: 9 },
+    },
+    {
+      name: 'orderKey',
+      in: 'query',
+      description: 'Jobs of one key run in their order.',
+      schema: { type: 'string' },
+    },
+    {
+      name: 'startWithin',
+      in: 'query',
+      description: 'Its first attempt must begin within so long: `500ms`, `30s`, `2m`.',
+      schema: { type: 'string' },
+    },
+    {
+      name: 'requires',
+      in: 'query',
+      description: 'A label that its worker must have; may be given several times.',
+      schema: { type: 'array', items: { type: 'string' } },
+    },
+    {
+      name: 'traceparent',
+      in: 'header',
+      description: 'The W3C trace context of the caller: the handler of every attempt has it.',
+      schema: { type: 'string' },
+    },
     { name: 'fed', in: 'query', description: 'It takes items while it runs.', schema: { enum: ['true'] } },
   ],
-  body: jsonBody('The input of the job as JSON. A large one is streamed to the leader.', ANY_VALUE),
+  body: {
+    description:
+      'The input of the job: JSON, or bytes as they are where the content type says so. A large one is streamed to the leader.',
+    content: {
+      'application/json': ANY_VALUE,
+      'application/octet-stream': { type: 'string', format: 'binary' },
+    },
+  },
   answers: { '201': jsonBody('The job is durable.', RECEIPT) },
   async serve({ client, jobs, request, parameters, bodyBytesMax }) {
     const isFed = parameters.choice('fed', ['true']) === 'true';
@@ -56,12 +94,7 @@ const submit: Route = {
       streams: streaming !== undefined,
       isFed,
     });
-    const options = {
-      key: parameters.text('key'),
-      runAfterMs: parameters.duration('runAfter', YEAR_MS),
-      streaming,
-      signal: request.signal,
-    };
+    const options = submitOptions(parameters, request, streaming);
     const body = await readBody(request, bodyBytesMax);
     const handle: JobHandle<JobDefinition> =
       body.kind === 'value'
@@ -75,6 +108,7 @@ const inspect: Route = {
   method: 'get',
   path: '/api/jobs/{id}',
   role: 'read',
+  followMs: 1_000,
   summary: 'The state of a job.',
   parameters: [JOB_ID],
   answers: { '200': jsonBody('The job.', JOB_VIEW) },
@@ -119,42 +153,6 @@ const list: Route = {
   },
 };
 
-const result: Route = {
-  method: 'get',
-  path: '/api/jobs/{id}/result',
-  role: 'read',
-  summary: 'The output of a job, once there is one.',
-  parameters: [JOB_ID, WITHIN],
-  answers: {
-    '200': jsonBody('The job is done.', {
-      type: 'object',
-      properties: { id: { type: 'string' }, state: { const: 'done' }, output: ANY_VALUE },
-    }),
-    '202': jsonBody('It has not ended yet.', {
-      type: 'object',
-      properties: { id: { type: 'string' }, state: { enum: ['queued', 'running'] } },
-    }),
-    '410': jsonBody('It was cancelled.', ANY_VALUE),
-    '422': jsonBody('It failed and is a dead letter.', ANY_VALUE),
-  },
-  async serve(call) {
-    const handle = handleOf(call);
-    const { signal } = call.request;
-    const withinMs = call.parameters.duration('within', WAIT_MS_MAX) ?? 0;
-    const { state } = await handle.inspect({ signal });
-    const hasEnded = state !== 'queued' && state !== 'running';
-    if (!hasEnded && withinMs === 0) return json({ id: handle.id, state }, 202);
-    try {
-      // An ended job answers at once; the limit is for a leader that is away.
-      const output = await handle.result({ signal, withinMs: hasEnded ? WAIT_MS_MAX : withinMs });
-      return json({ id: handle.id, state: 'done', output: call.redaction.redact(output) });
-    } catch (error) {
-      if (error instanceof JobWaitError) return json({ id: handle.id, state }, 202);
-      return ended(handle.id, error);
-    }
-  },
-};
-
 const cancel: Route = {
   method: 'post',
   path: '/api/jobs/{id}/cancel',
@@ -176,20 +174,32 @@ const cancel: Route = {
   },
 };
 
-export const JOB_ROUTES: readonly Route[] = [submit, list, inspect, result, cancel];
+export const JOB_ROUTES: readonly Route[] = [submit, list, inspect, cancel];
+
+function submitOptions(
+  parameters: RequestParameters,
+  { headers, signal }: Request,
+  streaming: 'response' | 'internal' | undefined,
+): SubmitOptions {
+  const tags = parameters.texts('tag', TAGS_MAX);
+  const requires = parameters.texts('requires', LABELS_MAX);
+  const traceparent = headers.get('traceparent');
+  const tracestate = headers.get('tracestate') ?? undefined;
+  return {
+    key: parameters.text('key'),
+    runAfterMs: parameters.duration('runAfter', YEAR_MS),
+    streaming,
+    tags: tags.length === 0 ? undefined : tags,
+    priority: parameters.count('priority', 0, 9),
+    orderKey: parameters.text('orderKey'),
+    startWithinMs: parameters.duration('startWithin', YEAR_MS),
+    requires: requires.length === 0 ? undefined : requires,
+    trace: traceparent === null ? undefined : { traceparent, tracestate },
+    signal,
+  };
+}
 
 /** A handle on the job that the path names. */
 export function handleOf({ client, jobs, parameters }: RouteCall): JobHandle<JobDefinition> {
   return client.open(jobs.any, parameters.inPath('id'));
-}
-
-/** The end of a job that has no output is an answer, not a problem of this request. */
-function ended(id: string, error: unknown): Response {
-  if (error instanceof JobFailedError) {
-    const { code, reason, failure } = error;
-    return json({ id, state: 'dead', code, reason, failure }, 422);
-  }
-  if (error instanceof JobCancelledError)
-    return json({ id, state: 'cancelled', code: error.code, reason: error.message }, 410);
-  throw error;
 }

@@ -32,6 +32,7 @@ const list: Route = {
   method: 'get',
   path: '/api/schedules',
   role: 'read',
+  followMs: 5_000,
   summary: 'Schedules in the order of their names, page by page.',
   parameters: [
     { name: 'after', in: 'query', description: '`next` of the page before.', schema: { type: 'string' } },

@@ -69,6 +69,7 @@ const explain: Route = {
   method: 'get',
   path: '/api/jobs/{id}/explain',
   role: 'read',
+  followMs: 2_000,
   summary: 'All reasons why a job does not run, with their numbers.',
   parameters: [JOB_ID],
   answers: {
@@ -98,6 +99,7 @@ const groups: Route = {
   method: 'get',
   path: '/api/dead-letters/groups',
   role: 'read',
+  followMs: 3_000,
   summary: 'Dead letters by their error, the largest groups first.',
   answers: { '200': jsonBody('Groups.', { type: 'object', properties: { groups: { type: 'array' } } }) },
   async serve({ client, request: { signal } }) {

@@ -3,10 +3,15 @@ import { badInput } from '../../problem/http-problem.js';
 import type { Route, RouteCall } from '../route.js';
 import { ANY_VALUE, JOB_ID } from '../schemas.js';
 import { handleOf } from './job-routes.js';
+import { shownContent } from './shown-content.js';
 
 type Item = JobItem<JobDefinition>;
+/** An item as JSON has it, without hidden fields. */
+interface ShownItem {
+  readonly kind: Item['kind'];
+}
 /** How an item is written. `next`: the position behind it, where a reader goes on. */
-type ItemText = (item: Item, next: string | undefined) => string;
+type ItemText = (item: ShownItem, next: string | undefined) => string;
 
 const SSE = 'text/event-stream';
 const NDJSON = 'application/x-ndjson';
@@ -34,7 +39,8 @@ const stream: Route = {
   ],
   answers: {
     '200': {
-      description: 'Server-Sent Events where `Accept` names them, otherwise one JSON object a line.',
+      description:
+        'Server-Sent Events where `Accept` names them, otherwise one JSON object a line. A chunk of bytes is `base64` in place of `chunk`.',
       content: { [SSE]: { type: 'string' }, [NDJSON]: ANY_VALUE },
     },
   },
@@ -47,7 +53,7 @@ const stream: Route = {
     // A stream that is refused is refused before the head of the answer is written.
     const first = await items.next();
     const plain = isSse ? asEvent : asLine;
-    const text: ItemText = (item, next) => plain(redacted(call, item), next);
+    const text = (item: Item): string => plain(shown(call, item), positionAfter(item));
     return new Response(streamBody(first, items, text, isSse ? ': still here\n\n' : '\n', stop), {
       headers: { 'content-type': isSse ? SSE : NDJSON, 'x-accel-buffering': 'no' },
     });
@@ -59,7 +65,7 @@ export const STREAM_ROUTES: readonly Route[] = [stream];
 function streamBody(
   first: IteratorResult<Item, void>,
   items: AsyncGenerator<Item, void, void>,
-  text: ItemText,
+  text: (item: Item) => string,
   keepAlive: string,
   stop: AbortController,
 ): ReadableStream<Uint8Array> {
@@ -75,7 +81,7 @@ function streamBody(
       try {
         const { done, value } = pending ?? (await items.next());
         pending = undefined;
-        if (done !== true) return controller.enqueue(encoder.encode(text(value, positionAfter(value))));
+        if (done !== true) return controller.enqueue(encoder.encode(text(value)));
         end();
         controller.close();
       } catch (error) {
@@ -90,8 +96,14 @@ function streamBody(
   });
 }
 
-function redacted({ redaction }: RouteCall, item: Item): Item {
-  return item.kind === 'data' ? { ...item, chunk: redaction.redact(item.chunk) } : item;
+function shown({ redaction }: RouteCall, item: Item): ShownItem {
+  if (item.kind === 'data') {
+    const { chunk, ...rest } = item;
+    return { ...rest, ...shownContent(redaction, 'chunk', chunk) };
+  }
+  if (item.kind === 'finalCollected')
+    return { kind: item.kind, ...shownContent(redaction, 'value', item.value) };
+  return item.kind === 'end' ? { ...item, ...shownContent(redaction, 'metadata', item.metadata) } : item;
 }
 
 function positionOf({ request, parameters }: RouteCall): StreamPosition | undefined {

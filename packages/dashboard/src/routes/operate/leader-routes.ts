@@ -20,6 +20,7 @@ const actors: Route = {
   method: 'get',
   path: '/api/actors',
   role: 'operate',
+  followMs: 2_000,
   summary: 'The live actors of the leader, why each does not run, its recent messages and its log.',
   answers: { '200': jsonBody('The actors as of now.', ANY_VALUE) },
   async serve({ client, request }) {

@@ -15,6 +15,7 @@ const audit: Route = {
   method: 'get',
   path: '/api/audit',
   role: 'read',
+  followMs: 3_000,
   summary: 'Acts of clients and operators: the latest ones, or those behind a number.',
   parameters: [
     { name: 'after', in: 'query', description: 'Acts behind this number.', schema: { type: 'integer' } },

@@ -13,6 +13,7 @@ const list: Route = {
   method: 'get',
   path: '/api/queues',
   role: 'read',
+  followMs: 2_000,
   summary: 'Queues with jobs, limits or a mode, and the figures of each exec.',
   answers: {
     '200': jsonBody('Queues by name, figures by exec.', {
