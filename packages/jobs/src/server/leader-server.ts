@@ -33,8 +33,7 @@ import type { LeaderOverview } from '../protocol/client/admin-messages.js';
 import { rootCause } from '../root-cause.js';
 import { offerToLeader } from './offer-to-leader.js';
 import { SessionMaker } from './session-maker.js';
-import { StandbySessionActor } from './standby-session.js';
-import { TakeOverSessionActor, type WaitingPeers } from './take-over-session.js';
+import { StandbySessionActor, type WaitingPeers } from './standby-session.js';
 
 /** Peers have so long to read their last answers. */
 const CLOSING_GRACE_MS = 100;
@@ -211,11 +210,10 @@ export class LeaderServer implements AsyncDisposable {
     const limits = { bodyBytesMax: this.messageLimits().payloadBytesMax, ...this.options.transportLimits };
     const { host: clock } = this;
     const session: MakeSession = (connection, spawn) => {
-      const { sessions, leaderAddress, waiting } = this;
+      const { sessions, waiting } = this;
       if (sessions !== undefined) return sessions.make(connection, spawn);
-      return leaderAddress === undefined
-        ? spawn(TakeOverSessionActor, { args: { connection, waiting } })
-        : spawn(StandbySessionActor, { args: { connection, leaderAddress } });
+      const leaderAddress = (): string | undefined => this.leaderAddress;
+      return spawn(StandbySessionActor, { args: { connection, waiting, leaderAddress } });
     };
     return this.system.spawn(TcpListener, {
       args: { net, clock, address, profile, auth, tls, insecure, limits, session, onEvent },

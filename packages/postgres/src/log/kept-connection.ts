@@ -10,6 +10,8 @@ export class KeptConnection {
   private readonly settings: SessionSettings;
   private present: Sql | undefined = undefined;
   private isEnded = false;
+  /** Called when the present connection broke. */
+  onBroken: () => void = () => undefined;
 
   constructor(database: DatabaseOptions, settings: SessionSettings = {}) {
     this.database = database;
@@ -38,7 +40,9 @@ export class KeptConnection {
     const sql = connect(this.database, {
       ...this.settings,
       onClosed: () => {
-        if (this.present === sql && !this.isEnded) this.replace();
+        if (this.present !== sql || this.isEnded) return;
+        this.replace();
+        this.onBroken();
       },
     });
     return sql;

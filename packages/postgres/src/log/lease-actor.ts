@@ -6,7 +6,7 @@ import type { LeaseHold } from './lease-hold.js';
 import type { DatabaseOptions } from './log-database.js';
 
 export interface LeaseArgs {
-  readonly database: DatabaseOptions;
+  readonly connection: KeptConnection;
   readonly leaseId: number;
   readonly leaseMs: number;
   readonly hold: LeaseHold;
@@ -37,14 +37,12 @@ export interface LeaseProtocol {
 
 class LeaseState {
   readonly args: LeaseArgs;
-  readonly connection: KeptConnection;
   /** The time of the renewal without an answer. */
   requestedAt: number | undefined = undefined;
   ended = false;
 
   constructor(args: LeaseArgs) {
     this.args = args;
-    this.connection = leaseConnection(args.database);
   }
 }
 
@@ -71,13 +69,13 @@ export const LeaseActor: Actor<LeaseProtocol, LeaseArgs> = defineActor.of<LeaseP
     },
     async end({ state }) {
       state.ended = true;
-      await endLease(state.connection.sql, state.args.leaseId).catch(() => undefined); // it ends by itself
+      await endLease(state.args.connection.sql, state.args.leaseId).catch(() => undefined); // it ends by itself
     },
   },
   started: schedule,
   async stopped({ state }) {
     state.ended = true;
-    await state.connection.end();
+    await state.args.connection.end();
   },
 });
 
@@ -88,18 +86,18 @@ function schedule(ctx: LeaseContext): void {
 /** The end is counted from before the request: the leader never believes in a lease that has ended. */
 function renew(ctx: LeaseContext): void {
   const { state, self } = ctx;
-  const { leaseId, leaseMs, hold, host } = state.args;
+  const { connection, leaseId, leaseMs, hold, host } = state.args;
   if (state.ended) return;
   if (!hold.isHeld) return lose(ctx, 'its lease could not be renewed in time');
   schedule(ctx);
   const requestedAt = host.now();
   if (state.requestedAt !== undefined) {
     // A connection whose peer is gone without a word gives no error.
-    if (requestedAt - state.requestedAt >= leaseMs / 2) state.connection.replace();
+    if (requestedAt - state.requestedAt >= leaseMs / 2) connection.replace();
     return;
   }
   state.requestedAt = requestedAt;
-  renewLease(state.connection.sql, leaseId, leaseMs).then(
+  renewLease(connection.sql, leaseId, leaseMs).then(
     (isRenewed) => {
       if (!state.ended) self.tell.renewed(isRenewed ? requestedAt + leaseMs : undefined);
     },

@@ -59,15 +59,13 @@ export async function openLog(
     await migrate(connection.sql, database.schema);
     await keepFormat(connection.sql, reader.format);
     const led = await lead(connection, lease, settings, reader);
-    // A standby may have waited for long, and the server may be another one.
-    const level = await durabilityOf(connection.sql);
-    for (const ahead of [0, PARTITION_POSITIONS])
-      await addPartition(connection.sql, database.schema, led.head.lsn + ahead);
-    settings.spill.ledBy(led.leaseId);
-    const log = owner.spawn(PostgresLogActor, { args: { ...settings, ...led, level }, name: 'log' });
-    return { log, hold: led.hold, level };
-  } finally {
+    settings.spill.ledBy(led.leaseId, connection);
+    const args = { ...settings, ...led, connection, leaseConnection: lease };
+    const log = owner.spawn(PostgresLogActor, { args, name: 'log' });
+    return { log, hold: led.hold, level: led.level };
+  } catch (error) {
     await Promise.all([connection.end(), lease.end()]);
+    throw error;
   }
 }
 
@@ -94,6 +92,7 @@ interface LedLog {
   readonly head: LogHead;
   readonly leaseId: number;
   readonly hold: LeaseHold;
+  readonly level: DurabilityLevel;
 }
 
 /** The log is taken first and read then: what its last leader has committed is in it. */
@@ -105,28 +104,37 @@ async function lead(
 ): Promise<LedLog> {
   const { name, leaseMs, host, standby } = settings;
   const request = { name, leaseMs, leaseId: Math.floor(host.random() * 2 ** 52) };
+  const startedAt = host.now();
   const taken = standby ? undefined : await takeOver(connection.sql, request, { onlyIfFree: false });
   const after = await readSnapshot(connection.sql, reader);
-  const onStandby = (leader: StandbyLeader): void => {
-    reader.following?.(leader.addresses.split(',')[0] ?? '');
-    settings.onStandby(leader);
+  const onStandby = (leader: StandbyLeader | undefined): void => {
+    reader.following?.(leader && (leader.addresses.split(',')[0] ?? ''));
+    if (leader !== undefined) settings.onStandby(leader);
   };
   const follower = new LogFollower(connection, after, reader, request, onStandby, host);
-  const { head, tail } =
+  const { head, tail, takenAt } =
     taken === undefined
       ? await follower.untilFree()
-      : { head: taken, tail: { lsn: after, batch: undefined } };
-  // Peers must not be sent to the leader that has ended.
-  if (taken === undefined) reader.following?.(undefined);
+      : { head: taken, tail: { lsn: after, batch: undefined }, takenAt: startedAt };
   const { leaseId } = request;
-  const renew = (): Promise<boolean> => renewLease(lease.sql, leaseId, leaseMs);
-  await renewing(renew, leaseMs / 4, host, () => readEntries(connection.sql, head.lsn, reader, tail));
-  if (tail.lsn < head.lsn) throw new PostgresLogShortError(tail.lsn, head.lsn);
   // Counted from before the request: the leader never believes in a lease that has ended.
-  const requestedAt = host.now();
-  if (!(await renewLease(connection.sql, leaseId, leaseMs)))
+  const hold = new LeaseHold(host, takenAt + leaseMs);
+  const renew = async (): Promise<void> => {
+    const requestedAt = host.now();
+    if (await renewLease(lease.sql, leaseId, leaseMs)) hold.extend(requestedAt + leaseMs);
+  };
+  const level = await renewing(renew, leaseMs / 4, host, async () => {
+    await readEntries(connection.sql, head.lsn, reader, tail);
+    if (tail.lsn < head.lsn) throw new PostgresLogShortError(tail.lsn, head.lsn);
+    for (const ahead of [0, PARTITION_POSITIONS])
+      await addPartition(connection.sql, settings.database.schema, head.lsn + ahead);
+    // A standby may have waited for long, and the server may be another one.
+    return durabilityOf(connection.sql);
+  });
+  if (!hold.isHeld) await renew();
+  if (!hold.isHeld)
     throw new JournalDeposedError(`another leader has taken the log while ${name.leader} was reading it`);
-  return { head, leaseId, hold: new LeaseHold(host, requestedAt + leaseMs) };
+  return { head, leaseId, hold, level };
 }
 
 /** A long log is read for longer than a lease lasts. */

@@ -14,12 +14,16 @@ import { assertDurable } from '../schema/durability.js';
 import { addPartition, PARTITION_POSITIONS } from '../schema/migrations.js';
 import { SnapshotMaker } from '../snapshots/snapshot-maker.js';
 import { BatchQueue, type WaitingWrite, type WriteBatch } from './batch-queue.js';
+import type { KeptConnection } from './kept-connection.js';
 import { LeaseActor, type LeaseProtocol } from './lease-actor.js';
 import type { LeaseHold } from './lease-hold.js';
-import { appendBatch, connect, type DatabaseOptions, type LogHead, takeOverAgain } from './log-database.js';
+import { appendBatch, type DatabaseOptions, type LogHead, takeOverAgain } from './log-database.js';
 
 export interface PostgresLogArgs {
   readonly database: DatabaseOptions;
+  /** By which the log was opened: its next statement is an append. */
+  readonly connection: KeptConnection;
+  readonly leaseConnection: KeptConnection;
   readonly head: LogHead;
   readonly leaseId: number;
   readonly leaseMs: number;
@@ -60,6 +64,7 @@ class PostgresLogState {
   readonly args: PostgresLogArgs;
   readonly queue: BatchQueue;
   readonly snapshots: SnapshotMaker;
+  /** Of the present epoch. The next one of the connection may be of another server. */
   sql: Sql;
   epoch: number;
   /** A batch at the server has an unknown outcome. */
@@ -72,12 +77,11 @@ class PostgresLogState {
   /** The first position without a partition. */
   partitionsEnd: number;
   failedSnapshots = 0;
-  onClosed: () => void = () => undefined;
   ended = false;
 
   constructor(args: PostgresLogArgs) {
     this.args = args;
-    this.sql = this.connect();
+    this.sql = args.connection.sql;
     this.epoch = args.head.epoch;
     this.queue = new BatchQueue(args.head.lsn, args.rows);
     this.snapshots = new SnapshotMaker(args.database);
@@ -87,16 +91,6 @@ class PostgresLogState {
 
   get hold(): LeaseHold {
     return this.args.hold;
-  }
-
-  /** The client library would connect again by itself, to any server. */
-  connect(): Sql {
-    const sql = connect(this.args.database, {
-      onClosed: () => {
-        if (this.sql === sql && !this.ended) this.onClosed();
-      },
-    });
-    return sql;
   }
 }
 
@@ -163,9 +157,9 @@ export const PostgresLogActor: Actor<PostgresLogProtocol, PostgresLogArgs> =
       },
     },
     started(ctx) {
-      ctx.state.onClosed = () => ctx.self.tell.closed();
-      const { database, leaseId, leaseMs, hold, host } = ctx.state.args;
-      const args = { database, leaseId, leaseMs, hold, host, log: ctx.self };
+      const { connection, leaseConnection, leaseId, leaseMs, hold, host } = ctx.state.args;
+      connection.onBroken = () => tellIfOpen(ctx, () => ctx.self.tell.closed());
+      const args = { connection: leaseConnection, leaseId, leaseMs, hold, host, log: ctx.self };
       ctx.state.lease = ctx.spawn(LeaseActor, { args, name: 'lease' });
     },
     stopped: (ctx) => release(ctx.state),
@@ -227,12 +221,11 @@ function brokenOff(ctx: LogContext, error: string): void {
 function reconnect(ctx: LogContext): void {
   const { state, self } = ctx;
   if (state.hold.lostBy !== undefined) return;
-  const { sql: old, args } = state;
+  const { connection, leaseId, level } = state.args;
   state.reconnecting = true;
-  void old.end({ timeout: 0 }).catch(() => undefined);
-  const sql = state.connect();
+  connection.replace();
+  const { sql } = connection;
   state.sql = sql;
-  const { leaseId, level } = args;
   const reached = takeOverAgain(sql, leaseId, state.queue.lsn).then(async (head) => {
     if (head !== undefined) await assertDurable(sql, level);
     return head;
@@ -311,7 +304,7 @@ async function release(state: PostgresLogState): Promise<void> {
   state.ended = true;
   state.watcher = undefined;
   await state.snapshots.close();
-  await state.sql.end({ timeout: 1 });
+  await state.args.connection.end();
 }
 
 /** Answers of the server may come after the end of the actor. */

@@ -6,6 +6,7 @@ import { postgresJournal } from '@troupe/postgres';
 import { PostgresServer } from '@troupe/postgres/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { KeptConnection } from '#src/log/kept-connection.js';
 import { SpillTable } from '#src/spill/spill-table.js';
 import { anything } from '../plain-schema.js';
 
@@ -62,7 +63,8 @@ async function openSpill(
 ): Promise<Map<number, string>> {
   await using system = createSystem({ name: 'spill' });
   const table = new SpillTable({ url, schema: 'troupe' }, nodeHost);
-  table.ledBy(leaseId);
+  const connection = new KeptConnection({ url, schema: 'troupe' });
+  table.ledBy(leaseId, connection);
   const files = new Map<number, string>();
   const spill = await new Promise<Spill>((resolve, reject) => {
     const found = (file: number, bytes: Uint8Array): void => {
@@ -83,6 +85,7 @@ async function openSpill(
       spill.write({ file: 1, position: 0, bytes: Buffer.from('abc'), isDurable: false, ...at, to });
     });
   await use(write, spill);
+  await connection.end();
   return files;
 }
 

@@ -149,25 +149,33 @@ export class Dialer {
     if (reason.kind === 'peer-error' && reason.error.name === 'NOT_LEADER') this.failures = 0;
     // One that is named by a named one is not followed: two standbys may name each other.
     if (reason.kind === 'peer-error' && !this.isNamed) this.named = otherAddressOf(reason.error);
-    const retryInMs = this.scheduleRedial(reason.kind === 'peer-error' ? reason.error.retryAfterMs : 0);
+    const delayMsMin = reason.kind === 'peer-error' ? reason.error.retryAfterMs : 0;
+    const isHandedOver = isPeerDraining && this.addresses.length > 1;
+    const retryInMs = isHandedOver ? this.redialAtOnce() : this.scheduleRedial(delayMsMin);
     this.options.onEvent?.({ kind: 'lost', reason, retryInMs });
+  }
+
+  /** Another listener goes on, or is about to: where this one was named, the one that has named it. */
+  private redialAtOnce(): number {
+    if (!this.isNamed) this.at = (this.at + 1) % this.addresses.length;
+    return this.redialIn(0);
+  }
+
+  private redialIn(ms: number): number {
+    if (!this.closed) this.timer = this.options.clock.setTimer(ms, () => this.dial());
+    return ms;
   }
 
   /** The listener's delay is a minimum, with jitter upwards only: all of its peers got the same number. */
   private scheduleRedial(delayMsMin: number): number {
     if (this.closed) return 0;
+    if (this.named !== undefined) return this.redialIn(0);
     const { clock } = this.options;
-    if (this.named !== undefined) {
-      this.timer = clock.setTimer(0, () => this.dial());
-      return 0;
-    }
     this.at = (this.at + 1) % this.addresses.length;
     // The delays grow by rounds: a standby that does not listen must not delay the next address.
     if (this.at === 0) this.failures += 1;
     const backoffMs = redialDelayMs(this.backoff, this.at === 0 ? this.failures : 1, clock.random());
-    const ms = Math.max(backoffMs, delayMsMin * (1 + this.backoff.jitter * clock.random()));
-    this.timer = clock.setTimer(ms, () => this.dial());
-    return ms;
+    return this.redialIn(Math.max(backoffMs, delayMsMin * (1 + this.backoff.jitter * clock.random())));
   }
 }
 
