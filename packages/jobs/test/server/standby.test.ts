@@ -1,10 +1,13 @@
 // A leader that stands by, takes over and leads, with a journal that does so by hand.
 import { join } from 'node:path';
+import { defineActor } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
 import { defineJob, handle } from '@troupe/jobs';
 import type { JournalReader, OpenJournal } from '@troupe/jobs/journal';
-import type { DialerEvent } from '@troupe/transport';
+import type { ConnectionEvents, DialerEvent, SessionConnection } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { StandbySessionActor, type WaitingPeers } from '#src/server/standby-session.js';
 import { memoryJournal } from '#src/testing/memory-journal.js';
 import { connectClient, startLeader, startWorker } from '../checked-processes.js';
 import { anything } from '../plain-schema.js';
@@ -75,6 +78,43 @@ standbys(
     assert.ok((await leader.connections()) >= 2);
   },
 );
+
+standbys('a standby refers a peer to its leader once it would know of the end of that one', async () => {
+  const system = createTestSystem();
+  const waiting: WaitingPeers = new Set();
+  let leaderAddress: string | undefined = 'a:1';
+  const sent: unknown[] = [];
+  const peer = (): SessionConnection =>
+    ({
+      writeError: (...error: unknown[]) => sent.push(error),
+      close: () => sent.push('closed'),
+      attach: () => sent.push('attached'),
+    }) as unknown as SessionConnection;
+  const come = (): void => {
+    const args = { connection: peer(), waiting, leaderAddress: () => leaderAddress };
+    system.system.spawn(StandbySessionActor, { args });
+  };
+  come();
+  await system.advance(50);
+  assert.equal(sent, [], 'the leader may have ended already');
+  await system.advance(60);
+  assert.equal(sent.splice(0), [['NOT_LEADER', { otherAddress: 'a:1' }], 'closed']);
+  waiting.clear();
+  come();
+  await system.advance(50);
+  leaderAddress = undefined;
+  await system.advance(10_000);
+  assert.equal(sent, [], 'it waits for the end of the take-over');
+  const session = defineActor.of<ConnectionEvents>()('session', {
+    state: () => ({}),
+    handlers: { readable: () => undefined, notice: () => undefined, closed: () => undefined },
+  });
+  for (const serve of waiting) serve((_connection, spawn) => spawn(session, {}));
+  await system.advance(1);
+  assert.equal(sent, ['attached']);
+  void system.system.shutdown();
+  await system.settle();
+});
 
 standbys('a leader whose journal hands over waits for no running job at its end', async () => {
   await using folder = await tempFolder();

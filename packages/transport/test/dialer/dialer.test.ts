@@ -1,4 +1,4 @@
-import { Listener, NO_HEADER } from '@troupe/transport';
+import { type Address, type DialerEvent, Listener, NO_HEADER } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { redialBackoff, redialDelayMs } from '#src/dialer/redial-backoff.js';
@@ -79,12 +79,7 @@ dialer('an address that a standby names is dialed next, but not one that the nam
   });
   const { events } = rig.dial();
   rig.clock.advance(400);
-  const dialed = events.flatMap((event) => (event.kind === 'dialing' ? [event.address] : []));
-  assert.equal(
-    dialed.map((address) => ('port' in address ? address.port : 0)),
-    [PORT, 9],
-    'the third is dialed after a delay',
-  );
+  assert.equal(dialedPorts(events), [PORT, 9], 'the third is dialed after a delay');
   const lost = events.find((event) => event.kind === 'lost');
   assert.ok(lost?.kind === 'lost' && lost.reason.kind === 'peer-error');
   assert.is(lost.reason.error.message, 'not the leader, try leader:9');
@@ -109,6 +104,33 @@ dialer('ends in order are no failures, however soon they follow each other', () 
   const waits = events.flatMap((event) => (event.kind === 'lost' ? [event.retryInMs] : []));
   assert.is(waits.length, 8);
   assert.ok(Math.max(...waits) <= 600, waits.map(Math.round).join(', '));
+});
+
+dialer('after an announced end the next of several addresses is dialed at once', () => {
+  const rig = openRig();
+  const { events } = rig.dial({ address: [leaderAt(PORT), leaderAt(9)] });
+  rig.clock.advance(100);
+  rig.listener.drain(10, () => undefined);
+  rig.clock.advance(20);
+  assert.equal(dialedPorts(events), [PORT, 9]);
+});
+
+dialer('after an announced end of a named address the one that has named it is dialed at once', () => {
+  const rig = openRig();
+  new Listener({
+    net: rig.network.machine('leader'),
+    clock: rig.clock,
+    address: { port: 9 },
+    onConnection: (connection) => {
+      connection.writeError('NOT_LEADER', { otherAddress: `leader:${PORT}` });
+      return { onFrame: () => undefined, onClose: () => undefined };
+    },
+  });
+  const { events } = rig.dial({ address: [leaderAt(9), leaderAt(8)] });
+  rig.clock.advance(100);
+  rig.listener.drain(10, () => undefined);
+  rig.clock.advance(20);
+  assert.equal(dialedPorts(events).slice(0, 3), [9, PORT, 9]);
 });
 
 dialer('jitter spreads the dialers of a lost listener', () => {
@@ -154,5 +176,14 @@ dialer('a dial without an answer times out', () => {
   assert.ok(log.connection !== null);
   assert.is(connectionOf(log).state, 'ready');
 });
+
+function leaderAt(port: number): Address {
+  return { host: 'leader', port };
+}
+
+function dialedPorts(events: readonly DialerEvent[]): number[] {
+  const dialed = events.flatMap((event) => (event.kind === 'dialing' ? [event.address] : []));
+  return dialed.map((address) => ('port' in address ? address.port : 0));
+}
 
 dialer.run();
