@@ -45,9 +45,7 @@ failOvers('the primary is found among several hosts, also after the promotion of
   await using primary = await PostgresServer.start();
   await using standby = await primary.startStandby();
   const hosts = [standby, primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
-  const { leader, fatal } = await lead(
-    `postgres://troupe@${hosts}/postgres?target_session_attrs=read-write`,
-  );
+  const { leader, fatal } = await lead(`postgres://troupe@${hosts}/postgres?target_session_attrs=read-write`);
   await using client = await connectClient({ address: leader.address, name: 'c' });
   const before = await client.submit(Echo, 1);
   await hasEverything(standby, primary);

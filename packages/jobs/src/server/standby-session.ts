@@ -18,7 +18,7 @@ export interface StandbySessionProtocol extends ConnectionEvents {
   refer(): void;
 }
 
-/** A standby learns of the end of its leader later than the peers, which leave that one at its announcement. */
+/** A standby learns of the end of its leader later than the peers, which leave at the announcement. */
 const REFER_MS = 100;
 
 class State {
@@ -33,8 +33,8 @@ class State {
 }
 
 /**
- * The session of a peer that has found a standby: it learns where the leader is, and the connection ends. While
- * the standby takes over, the peer waits: another dial would come later than the end of the take-over.
+ * The session of a peer that has found a standby: it learns where the leader is, and the connection ends.
+ * While the standby takes over, the peer waits: another dial would come later than the end of the take-over.
  */
 export const StandbySessionActor: Actor<StandbySessionProtocol, StandbySessionArgs> =
   defineActor.of<StandbySessionProtocol>()('standby-session', {

@@ -81,7 +81,7 @@ export class LogFollower {
     return undefined;
   }
 
-  /** From now on peers are not sent to the leader that has ended, unless it has renewed its lease meanwhile. */
+  /** From now on peers are not sent to the leader that has ended, unless it has its lease again. */
   private async takeOver(sql: Sql): Promise<FollowedLog | undefined> {
     this.leaseId = NO_LEASE;
     this.onStandby(undefined);
