@@ -13,7 +13,7 @@ import { Tally } from './check/tally.mjs';
 import { selectTests } from './check/test-files.mjs';
 import { runUnit } from './check/unit.mjs';
 import { bundlers, tryBundler } from './runtimes/bundlers.mjs';
-import { tryOldestCompiler, tryRequire } from './runtimes/packed-packages.mjs';
+import { tryNewestTypes, tryOldestCompiler, tryRequire } from './runtimes/packed-packages.mjs';
 import { provide } from './runtimes/provide.mjs';
 import { RuntimeRecord } from './runtimes/runtime-record.mjs';
 import { isForRuntime, runtimes, skipReason } from './runtimes/runtimes.mjs';
@@ -48,6 +48,8 @@ async function main() {
       );
     if (isWanted('typescript'))
       await provided({ name: 'typescript', spec: 'typescript@5.7' }, (at) => tryOldestCompiler(at, folder));
+    if (isWanted('typescript'))
+      await provided({ name: 'types of Node', spec: '@types/node@26' }, (at) => tryNewestTypes(at, folder));
     for (const version of [22, 24])
       if (isWanted('require'))
         await provided({ name: `require by Node ${version}`, spec: `node@${version}` }, (at) =>

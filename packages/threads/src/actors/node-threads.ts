@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
-import { MessageChannel, type ResourceLimits, type TransferListItem } from 'node:worker_threads';
+import { MessageChannel, type ResourceLimits } from 'node:worker_threads';
 import { type SystemThreads, ThreadNotes, type ThreadReceiver, type ThreadSettings } from '@troupe/core';
 import { checkOptions, name, number, object, rule, wholeNumber } from '@troupe/core/option-check';
 import { ringMemory } from '../ring/byte-ring.js';
 import { findBootModule } from '../thread/node-boot-module.js';
 import { NodeThread } from '../thread/node-thread.js';
 import { ThreadBlockedError } from '../thread/thread-errors.js';
+import type { TransferListItem } from '../value/transfer.js';
 import { ControlMemory } from './control-memory.js';
 import { RetiredRings } from './link/retired-rings.js';
 import { type PeerEnds, ThreadCarrier } from './node-thread-carrier.js';

@@ -1,10 +1,10 @@
 // Hot path: every message to another thread.
 
-import type { MessagePort, TransferListItem } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { ActorAddress, LayoutFields, RemoteAsk, RemoteSignal } from '@troupe/core';
 import { RingWriter } from '../../ring/byte-ring.js';
 import { WriterForms } from '../../value/forms.js';
-import { transferListOf } from '../../value/transfer.js';
+import { type TransferListItem, transferListOf } from '../../value/transfer.js';
 import type { ValueWriter } from '../../value/value-writer.js';
 import {
   ALONE,
