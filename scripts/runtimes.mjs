@@ -97,9 +97,7 @@ async function provided({ name, spec }, work) {
 async function testRuntime(runtime) {
   const { folder, problem } = await provide(runtime.spec);
   if (folder === undefined) return tally.skip(runtime.name, problem);
-  const files = selectTests(values.filter?.split(',') ?? []).filter((file) =>
-    isForRuntime(runtime, file),
-  );
+  const files = selectTests(values.filter?.split(',') ?? []).filter((file) => isForRuntime(runtime, file));
   const record = await RuntimeRecord.of(runtime, folder);
   records.push(record);
   const runnable = files.filter((file) => {
