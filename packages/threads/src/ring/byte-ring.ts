@@ -40,8 +40,8 @@ export function ringPositions(memory: SharedArrayBuffer): { readonly head: numbe
 }
 
 /**
- * The thread that is left has accounted for the records of a ring whose other thread has ended: as if they had
- * been read, by one atomic store.
+ * The thread that is left has accounted for the records of a ring whose other thread has ended: as if they
+ * had been read, by one atomic store.
  */
 export function settleRing(memory: SharedArrayBuffer): void {
   const header = headerOf(memory);

@@ -76,9 +76,9 @@ class Thread {
     const common = { names: NAMES, control: ControlMemory.of(NAMES.length), entry: undefined };
     const { ends, ending } = this;
     for (const { own } of ends) this.known.use(own.thread, SELF, [own.out, own.in]);
-    const nobody = new Proxy({}, { get: () => () => undefined }) as ThreadReceiver;
+    const ignoring = new Proxy({}, { get: () => () => undefined }) as ThreadReceiver;
     const peers = [(ends[0] as { theirs: PeerEnds }).theirs];
-    this.main = new ThreadCarrier({ ...common, self: MAIN, peers }, nobody, () => undefined);
+    this.main = new ThreadCarrier({ ...common, self: MAIN, peers }, ignoring, () => undefined);
     this.system = createSystem({
       host: { ...nodeHost, log: () => undefined },
       warn: false,

@@ -29,7 +29,7 @@ const DEAD = 11;
 /** A ring that is read, and the place that its reader is about to give back the room up to. */
 const READ_RING = 12;
 const READ_HEAD = 13;
-/** What `KEPT`, `DEAD` and `LOOKS` are when it has; `LOOKS` says whether the step is over. */
+/** `KEPT` and `DEAD` behind that store, and `LOOKS` when the step is over. */
 const NEXT_KEPT = 14;
 const NEXT_DEAD = 15;
 const NEXT_LOOKS = 16;
