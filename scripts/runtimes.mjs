@@ -1,8 +1,8 @@
 // npm run runtimes: the project on other runtimes, through bundlers and under other compilers.
 //   npm run runtimes                        everything: Node 22 and 24 run all tests, which takes a while
-//   npm run runtimes -- --only node-22      all tests on this runtime, and one line that can be recorded
+//   npm run runtimes -- --only node-22      all tests on this runtime; at the end one line that can be recorded
 //   npm run runtimes -- --only bun,deno     only these
-//   npm run runtimes -- --filter core       only the tests whose path contains this
+//   npm run runtimes -- --filter core,wal   only the tests whose path contains one of these
 //   npm run runtimes -- --jobs 1            test files at a time; default 2
 // The runtimes come from the npm registry, into .runtimes; what cannot be had is skipped with a printed reason.
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { Tally } from './check/tally.mjs';
 import { selectTests } from './check/test-files.mjs';
 import { runUnit } from './check/unit.mjs';
 import { bundlers, tryBundler } from './runtimes/bundlers.mjs';
-import { tryOldestCompiler, tryRequire } from './runtimes/packed-packages.mjs';
+import { tryNewestTypes, tryOldestCompiler, tryRequire } from './runtimes/packed-packages.mjs';
 import { provide } from './runtimes/provide.mjs';
 import { RuntimeRecord } from './runtimes/runtime-record.mjs';
 import { isForRuntime, runtimes, skipReason } from './runtimes/runtimes.mjs';
@@ -25,10 +25,20 @@ const { values } = parseArgs({
 });
 const wanted = values.only?.split(',');
 const tally = new Tally();
+/** @type {RuntimeRecord[]} */
+const records = [];
 /** Time limits are for a machine of its own; a run that takes this long shares its machine. */
 const SLOWNESS = 3;
 
+let isFinished = false;
+// A run that is stopped before its end says how far it has come.
+process.once('exit', () => {
+  if (!isFinished) for (const record of records) console.log(`not finished: ${record}`);
+});
+
 await main();
+isFinished = true;
+for (const record of records) console.log(`\n${record}`);
 process.exitCode = tally.end();
 
 async function main() {
@@ -48,6 +58,8 @@ async function main() {
       );
     if (isWanted('typescript'))
       await provided({ name: 'typescript', spec: 'typescript@5.7' }, (at) => tryOldestCompiler(at, folder));
+    if (isWanted('typescript'))
+      await provided({ name: 'types of Node', spec: '@types/node@26' }, (at) => tryNewestTypes(at, folder));
     for (const version of [22, 24])
       if (isWanted('require'))
         await provided({ name: `require by Node ${version}`, spec: `node@${version}` }, (at) =>
@@ -85,10 +97,9 @@ async function provided({ name, spec }, work) {
 async function testRuntime(runtime) {
   const { folder, problem } = await provide(runtime.spec);
   if (folder === undefined) return tally.skip(runtime.name, problem);
-  const files = selectTests(values.filter === undefined ? [] : [values.filter]).filter((file) =>
-    isForRuntime(runtime, file),
-  );
+  const files = selectTests(values.filter?.split(',') ?? []).filter((file) => isForRuntime(runtime, file));
   const record = await RuntimeRecord.of(runtime, folder);
+  records.push(record);
   const runnable = files.filter((file) => {
     const reason = skipReason(runtime, file);
     if (reason !== undefined) {
@@ -114,5 +125,4 @@ async function testRuntime(runtime) {
       record.add(result);
     },
   });
-  console.log(`\n${record}\n`);
 }

@@ -1,7 +1,14 @@
 // npm run tidy: the rules of docs/style.md that a program can check. --quiet leaves out what is only printed.
 import { checkConventions, fullFolders } from './tidy/conventions.mjs';
 import { checkCycles } from './tidy/cycles.mjs';
-import { checkAdrIndex, checkFragments, checkIndex, checkLinks, checkSemantics } from './tidy/documents.mjs';
+import {
+  checkAdrIndex,
+  checkFragments,
+  checkIndex,
+  checkLinks,
+  checkMaps,
+  checkSemantics,
+} from './tidy/documents.mjs';
 import { checkErrorCatalogue } from './tidy/error-catalogue.mjs';
 import { checkLayers } from './tidy/layers.mjs';
 import { longOnes } from './tidy/lengths.mjs';
@@ -27,6 +34,7 @@ const checks = {
   links: checkLinks,
   fragments: checkFragments,
   index: checkIndex,
+  maps: checkMaps,
   decisions: checkAdrIndex,
   semantics: checkSemantics,
   reference: checkReference,

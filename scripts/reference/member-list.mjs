@@ -28,15 +28,12 @@ export function membersOf(index, { node, file }, { omit = [], documented = new S
     members.push(...inherited.members);
     bases.push(...inherited.bases);
   }
-  for (const element of elementsOf(node)) {
-    const found = memberOf(element, file).filter(({ name }) => !omit.includes(name));
-    for (const member of found) {
-      const before = members.findIndex(({ name }) => name === member.name);
-      if (before >= 0) members.splice(before, 1);
-      members.push(member);
-    }
-  }
-  return { members, bases };
+  const own = elementsOf(node)
+    .flatMap((element) => memberOf(element, file))
+    .filter(({ name }) => !omit.includes(name));
+  const names = new Set(own.map(({ name }) => name));
+  // Overloads have a row each; what is declared again replaces what is inherited.
+  return { members: [...members.filter(({ name }) => !names.has(name)), ...own], bases };
 }
 
 /** @param {ts.Node} node @returns {readonly (ts.TypeElement | ts.ClassElement)[]} */

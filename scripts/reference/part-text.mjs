@@ -49,7 +49,7 @@ function bodyOf(part, declared, context) {
     case 'events':
       return eventsTable(declared, context);
     case 'choices':
-      return choices(declared);
+      return choices(part, declared, context);
     default:
       return '';
   }
@@ -170,20 +170,17 @@ function eventsTable({ node, file }, context) {
   return tableText(['kind', 'fields', 'meaning'], rows);
 }
 
-/** @param {Declared} declared */
-function choices({ node }) {
-  const { meaning } = docOf(node);
-  const lines = meaning
-    .split('<br>')
-    .map((line) => /^([a-z{][\w-]*(?: \w+ \})?) {2,}(.+)$/.exec(line.trim()));
-  const rows = lines.filter((line) => line !== null).map((line) => [code(line[1] ?? ''), line[2] ?? '']);
-  const rest = meaning
-    .split('<br>')
-    .filter((_, at) => lines[at] === null)
-    .join(' ');
-  const comments = rows.length === 0 ? commentedChoices(node) : rows;
-  const type = ts.isTypeAliasDeclaration(node) ? oneLine(node.type.getText()) : '';
-  const table = comments.length === 0 ? `${code(type)}\n` : tableText(['value', 'meaning'], comments);
+/** @param {import('./pages.mjs').ChoicesPart} part @param {Declared} declared @param {PartContext} context */
+function choices({ type }, { node, file }, context) {
+  const lines = docOf(node).meaning.split('<br>');
+  const matches = lines.map((line) => /^([a-z][\w-]*|\{[^}]+\}) {2,}(.+)$/.exec(line.trim()));
+  const rows = matches
+    .filter((match) => match !== null)
+    .map((match) => [code(match[1] ?? ''), match[2] ?? '']);
+  const rest = lines.filter((_, at) => matches[at] === null).join(' ');
+  const all = rows.length === 0 ? commentedChoices(node) : rows;
+  if (all.length === 0) context.report({ file, text: `the values of ${type} have no comment` });
+  const table = tableText(['value', 'meaning'], all);
   return rest === '' ? table : `${rest}\n\n${table}`;
 }
 

@@ -3,8 +3,8 @@
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { node, run } from '../command.mjs';
 import { programs, sources, threadEntries } from './bundle-sources.mjs';
+import { runWithin } from './run-within.mjs';
 
 /**
  * @typedef {object} Bundler
@@ -106,9 +106,9 @@ async function tryProgram({ command, config, isInstalled }, program, tools, from
   const bundle = { tools, entries, out: join(from, 'out'), config: join(from, 'bundle.config.mjs') };
   if (config !== undefined) writeFileSync(bundle.config, config(bundle));
   const [tool, ...args] = command(bundle);
-  const made = await run(tool, args, { cwd: from });
+  const made = await runWithin(tool, args, { cwd: from });
   if (made.code !== 0) return made;
-  return isInstalled === true ? node([join(bundle.out, 'program.js')]) : runElsewhere(bundle.out);
+  return isInstalled === true ? runProgram(bundle.out) : runElsewhere(bundle.out);
 }
 
 /** @param {string} folder @param {keyof typeof programs} program @returns {Record<string, string>} the entries */
@@ -127,8 +127,13 @@ async function runElsewhere(out) {
   try {
     cpSync(out, place, { recursive: true });
     writeFileSync(join(place, 'package.json'), '{ "type": "module" }');
-    return await node([join(place, 'program.js')], { cwd: place });
+    return await runProgram(place);
   } finally {
     rmSync(place, { recursive: true });
   }
+}
+
+/** @param {string} folder */
+function runProgram(folder) {
+  return runWithin(process.execPath, [join(folder, 'program.js')], { cwd: folder });
 }

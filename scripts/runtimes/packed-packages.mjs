@@ -1,14 +1,23 @@
-// The packed packages under the oldest compiler that is supported, and by `require`.
+// The packed packages under the oldest compiler that is supported, with the newest types of Node, and by `require`.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { entryPoints, useAll } from '../check/packs.mjs';
-import { run } from '../command.mjs';
+import { tool } from '../command.mjs';
+import { runWithin } from './run-within.mjs';
 
 /** @param {string} tools @param {import('../check/packs.mjs').PackFolder} packs */
 export async function tryOldestCompiler(tools, packs) {
   const used = await useAll(packs);
   if (used.code !== 0) return used;
-  return run(join(tools, 'node_modules/.bin/tsc'), ['-p', packs.path], { cwd: packs.path });
+  return runWithin(join(tools, 'node_modules/.bin/tsc'), ['-p', packs.path], { cwd: packs.path });
+}
+
+/** A new project gets the newest types. @param {string} types @param {import('../check/packs.mjs').PackFolder} packs */
+export async function tryNewestTypes(types, packs) {
+  const used = await useAll(packs);
+  if (used.code !== 0) return used;
+  const typeRoots = join(types, 'node_modules/@types');
+  return tool('tsc', ['-p', packs.path, '--typeRoots', typeRoots], { cwd: packs.path });
 }
 
 const REQUIRING = `const { createSystem, defineActor } = require('@troupe/core');
@@ -32,5 +41,5 @@ export function tryRequire(program, { path }) {
   const entries = entryPoints().filter((entry) => !entry.endsWith('-thread'));
   const file = join(path, 'requiring.cjs');
   writeFileSync(file, REQUIRING.replace('ENTRIES', JSON.stringify(entries)));
-  return run(program, [file], { cwd: path });
+  return runWithin(program, [file], { cwd: path });
 }

@@ -1,8 +1,8 @@
 // Runtimes and tools of the npm registry, each in a folder of its own below .runtimes.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../command.mjs';
 import { root } from '../workspace.mjs';
+import { runWithin } from './run-within.mjs';
 
 /**
  * Installs once.
@@ -17,7 +17,7 @@ export async function provide(spec) {
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
   const specs = spec.split('+');
   const args = ['install', '--no-audit', '--no-fund', '--prefix', folder, ...specs];
-  const { code, output } = await run('npm', args, { cwd: folder });
+  const { code, output } = await runWithin('npm', args, { cwd: folder });
   if (code !== 0)
     return { folder: undefined, problem: `npm cannot install ${spec}: ${output.trim().split('\n').at(-1)}` };
   writeFileSync(stamp, '');

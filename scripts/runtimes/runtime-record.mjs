@@ -4,6 +4,8 @@ import { run } from '../command.mjs';
 export class RuntimeRecord {
   #what;
   #startedAt = performance.now();
+  /** The end of the last file. */
+  #endedAt = this.#startedAt;
   #files = 0;
   #passed = 0;
   #failed = 0;
@@ -30,6 +32,7 @@ export class RuntimeRecord {
     this.#files += 1;
     this.#passed += passed;
     this.#failed += failed;
+    this.#endedAt = performance.now();
   }
 
   /** A file that needs what is not there. */
@@ -38,7 +41,7 @@ export class RuntimeRecord {
   }
 
   toString() {
-    const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(0);
+    const seconds = ((this.#endedAt - this.#startedAt) / 1000).toFixed(0);
     const notRun = this.#notRun === 0 ? '' : `, ${this.#notRun} files not run`;
     return `${this.#what}: ${this.#files} files, ${this.#passed} passed, ${this.#failed} failed${notRun}, ${seconds} s`;
   }

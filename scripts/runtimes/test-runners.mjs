@@ -2,7 +2,7 @@
 // turn serves. The second must end with the hint of the test kit, and must not take the first with it.
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../command.mjs';
+import { runWithin } from './run-within.mjs';
 
 /**
  * @typedef {object} TestRunner
@@ -73,7 +73,7 @@ export async function tryTestRunner({ name, frame, command, passed }, tools, fol
   const file = join(folder, `${name.replace(':', '-')}.test.mjs`);
   writeFileSync(file, [frame[0], TESTS, frame[1]].join('\n'));
   const [program, ...args] = command(tools, file);
-  const { code, output } = await run(program, args, { cwd: folder });
+  const { code, output } = await runWithin(program, args, { cwd: folder });
   const problems = [
     code === 0 && 'the second test has passed',
     code === 13 && 'the process ended with exit code 13',

@@ -31,6 +31,32 @@ export function checkIndex(tree) {
     .map((file) => ({ file, text: `is not in ${INDEX}` }));
 }
 
+/** Folders of a package, two levels deep, and files beside them are in the map of its README. @param {Tree} tree @returns {Finding[]} */
+export function checkMaps(tree) {
+  return tree.paths(/^packages\/[^/]+\/README\.md$/).flatMap((file) => {
+    const map = tree.text(file);
+    const source = `${posix.dirname(file)}/src/`;
+    const entries = tree
+      .paths(/\.ts$/)
+      .filter((path) => path.startsWith(source) && path !== `${source}index.ts`)
+      .flatMap((path) => mapEntriesOf(path.slice(source.length)));
+    return [...new Set(entries)]
+      .filter((entry) => !map.includes(`\`${entry}`) && !map.includes(`/${entry}`))
+      .map((entry) => ({ file, text: `has no word about ${entry} of src` }));
+  });
+}
+
+/** @param {string} path */
+function mapEntriesOf(path) {
+  const names = path.split('/');
+  return names.length === 1
+    ? names
+    : names
+        .slice(0, -1)
+        .slice(0, 2)
+        .map((name) => `${name}/`);
+}
+
 /** A link with a fragment leads to a heading of that page. @param {Tree} tree @returns {Finding[]} */
 export function checkFragments(tree) {
   return tree.paths(/\.md$/).flatMap((file) => {

@@ -119,7 +119,7 @@ export type {
   TellMethods,
 } from './ref/actor-ref.js';
 export type { ActorTimer, TimerMethods, TimerOptions } from './ref/timer-methods.js';
-export { MONITOR_WORDS, ThreadNotes } from './remote/notes/thread-monitor.js';
+export { MONITOR_WORDS, type RingPositions, ThreadNotes } from './remote/notes/thread-monitor.js';
 export type {
   ActorAddress,
   RemoteAsk,

@@ -103,5 +103,12 @@ const KINDS: Readonly<Record<RuntimeEvent['kind'], true>> = {
 export const EVENT_KINDS: readonly string[] = Object.keys(KINDS);
 
 export const STOP_REASONS = ['stopped', 'drained', 'killed', 'failed'] as const;
-/** How an actor ended. */
+/**
+ * How an actor ended.
+ *
+ *   stopped  it was stopped, by itself, its parent or the system
+ *   drained  it was stopped after its backlog was handled
+ *   killed   it was killed, or did not stop within its time
+ *   failed   it failed, and was not started again
+ */
 export type StopReason = (typeof STOP_REASONS)[number];

@@ -36,6 +36,8 @@ export interface JobRow {
   readonly feed?: { readonly items: number; readonly taken: number; readonly end: string } | undefined;
   readonly failure?: Failure | undefined;
   readonly key?: string | undefined;
+  readonly orderKey?: string | undefined;
+  readonly priority?: number | undefined;
   readonly tags?: readonly string[] | undefined;
   /** Of one job: those that ended, where one of them failed. */
   readonly attempts?: readonly EndedAttempt[] | undefined;

@@ -18,12 +18,12 @@ function watch(system: ActorSystem): void {
 }
 
 /**
- * A session that ends with its connection has nothing more to write; a tick may fire while its actor stops, or
- * wait behind the turn that stops it.
+ * A session that ends with its connection has nothing more to write: what the leader had for it until then is left
+ * over. A tick may fire while its actor stops, or wait behind the turn that stops it.
  */
 function isOwnRest({ to, message, reason }: DeadLetter): boolean {
   if (message === 'tick') return reason === 'stopped' || reason === 'left-over';
-  return reason === 'left-over' && message === 'writable' && to.startsWith('/listener/');
+  return reason === 'left-over' && message !== 'readable' && to.startsWith('/listener/');
 }
 
 /** The system of a client, which has no field for it. */

@@ -5,6 +5,7 @@ import {
   checkFragments,
   checkIndex,
   checkLinks,
+  checkMaps,
   checkSemantics,
 } from '../../tidy/documents.mjs';
 import { Tree } from '../../tidy/tree.mjs';
@@ -53,6 +54,22 @@ documents('every page and guide is in the index', () => {
     checkIndex(tree).map(({ file }) => file),
     ['docs/errors.md', 'docs/guides/second.md'],
   );
+});
+
+documents('a map names the folders of a package, and the files beside them', () => {
+  const tree = Tree.of({
+    'packages/a/README.md': '| `one/` | `two/` in it | \n| `pool/machine/`, `pool/` | |',
+    'packages/a/src/index.ts': '',
+    'packages/a/src/leader.ts': '',
+    'packages/a/src/one/two/deep/first.ts': '',
+    'packages/a/src/one/three/first.ts': '',
+    'packages/a/src/pool/machine/queue.ts': '',
+    'packages/b/src/other.ts': '',
+  });
+  assert.equal(texts(checkMaps(tree)), [
+    'has no word about leader.ts of src',
+    'has no word about three/ of src',
+  ]);
 });
 
 const adr = `# 0003 Signals come first

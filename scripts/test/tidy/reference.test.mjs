@@ -29,6 +29,13 @@ export class Box {
   put(thing: string, within?: number): number | undefined { return within; }
   private hidden(): void {}
 }
+/**
+ * The latch of a box.
+ *
+ *   open          things go in
+ *   { shut, by }  by this hand
+ */
+export type Latch = 'open' | { readonly shut: true; readonly by: string };
 `;
 
 /** @param {Record<string, string>} [more] @param {string} [text] */
@@ -44,10 +51,12 @@ function generated(more = {}, text = source) {
       { kind: 'options', type: 'BoxOptions' },
       { kind: 'events', type: 'BoxEvent' },
       { kind: 'members', type: 'Box' },
+      { kind: 'choices', type: 'Latch' },
     ]),
   };
   const tree = Tree.of({
-    'packages/box/src/index.ts': "export { Box, type BoxEvent, type BoxOptions } from './box.js';",
+    'packages/box/src/index.ts':
+      "export { Box, type BoxEvent, type BoxOptions, type Latch } from './box.js';",
     'packages/box/src/box.ts': text,
     ...more,
   });
@@ -65,6 +74,26 @@ reference(
     assert.equal(findings, []);
   },
 );
+
+reference('each overload of a member has its row', () => {
+  const put = / {2}\/\*\* Puts one[^}]+}/;
+  const overloads =
+    '  /** Puts a thing. */\n  put(thing: string): number;\n  /** Puts two. */\n  put(a: string, b: string): number;';
+  const { page } = generated({}, source.replace('class Box', 'interface Box').replace(put, overloads));
+  assert.match(page, '| `put(thing: string): number` | Puts a thing. |');
+  assert.match(page, '| `put(a: string, b: string): number` | Puts two. |');
+});
+
+reference('the values of a choice are listed, and one without a word about them is reported', () => {
+  const { page } = generated();
+  assert.match(page, '| `open` | things go in |');
+  assert.match(page, '| `{ shut, by }` | by this hand |');
+  const { findings } = generated({}, source.replace(/ \*\n \* {2}[^*]+\*[^*]+\*\//, ' */'));
+  assert.equal(
+    findings.map(({ text }) => text),
+    ['the values of Latch have no comment'],
+  );
+});
 
 reference('a default that is an empty list reads none', () => {
   assert.is(valueText([], undefined), 'none');
@@ -97,7 +126,7 @@ reference('an option without a default, one without a comment and an event witho
 reference('exported options that no page shows are found', () => {
   const entry = "export type { BoxOptions } from './box.js';\nexport type { LidOptions } from './lid.js';";
   const { findings } = generated({
-    'packages/box/src/index.ts': `${entry}\nexport { Box, type BoxEvent } from './box.js';`,
+    'packages/box/src/index.ts': `${entry}\nexport { Box, type BoxEvent, type Latch } from './box.js';`,
     'packages/box/src/lid.ts': 'export interface LidOptions {}',
   });
   assert.equal(
@@ -109,7 +138,7 @@ reference('exported options that no page shows are found', () => {
 reference('exported functions and things with methods that no page shows are found', () => {
   const { findings } = generated({
     'packages/box/src/index.ts': [
-      "export { Box, type BoxEvent, type BoxOptions } from './box.js';",
+      "export { Box, type BoxEvent, type BoxOptions, type Latch } from './box.js';",
       "export { fill, Lid, LidError, type Hinge, type Size } from './lid.js';",
     ].join('\n'),
     'packages/box/src/lid.ts': [

@@ -110,14 +110,17 @@ control('`explain` says why a job waits, and `queue` pauses, drains, limits and 
   assert.equal(none?.['limits'], {});
 });
 
-control('a job for an instant waits until then, and shows its key and tags', async () => {
+control('a job for an instant waits until then, and shows its keys, priority and tags', async () => {
   await using s = await ownLeader();
   const to = ['--leader', s.at];
   const at = ['--run-at', '2040-01-02T03:04Z', '--idempotency-key', 'k1', '--tag', 'red', '--tag', 'big'];
-  const id = (await inProcess(['submit', 'mail.send', '1', ...at, ...to])).out.trim();
+  const ordered = ['--order-key', 'ann', '--priority', '9'];
+  const id = (await inProcess(['submit', 'mail.send', '1', ...at, ...ordered, ...to])).out.trim();
   const [shown] = lines(await inProcess(['show', id, '--json', ...to]));
   assert.equal([shown?.['key'], shown?.['tags'], shown?.['startedAt']], ['k1', ['red', 'big'], null]);
-  assert.match((await inProcess(['show', id, ...to])).out, /\nkey +k1\ntags +red big\n/);
+  assert.equal([shown?.['orderKey'], shown?.['priority']], ['ann', 9]);
+  const text = (await inProcess(['show', id, ...to])).out;
+  assert.match(text, /\nkey +k1\norder key +ann\npriority +9\ntags +red big\n/);
   assert.match((await inProcess(['explain', id, ...to])).out, /- it is due in \d+ d, at 2040-01-02T03:0/);
   for (const words of [
     ['--run-at', 'tomorrow'],

@@ -28,8 +28,13 @@ export interface SuspensionToken {
 }
 
 /**
- * When a suspension ends: by an event of that key, after a time, when a mailbox has room, when a promise
- * settles, or only when its token is resumed.
+ * When a suspension ends.
+ *
+ *   { on: 'event', key }        by `ctx.event(key)` or `system.event(key)`
+ *   { on: 'after', ms }         after a time
+ *   { on: 'capacity', of }      when the mailbox of that actor has room
+ *   { on: 'settled', promise }  when the promise has resolved or rejected
+ *   { on: 'resume' }            only when its token is resumed
  */
 export type ResumeOn =
   | Extract<ResumeCondition, { readonly on: 'event' | 'after' | 'resume' }>

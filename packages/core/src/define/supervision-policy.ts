@@ -1,7 +1,14 @@
 import { callback, number, type OptionRule, oneOf, options, wholeNumber } from '../option-check.js';
 import type { AnyRef } from '../ref/actor-ref.js';
 
-/** A parent's decision about a child that failed. */
+/**
+ * A parent's decision about a child that failed.
+ *
+ *   resume    the child goes on with its state
+ *   restart   it gets a new state; its ref, mailbox and watchers are kept
+ *   stop      it ends for good
+ *   escalate  it waits while the parent itself fails, and the grandparent decides
+ */
 export type Directive = 'resume' | 'restart' | 'stop' | 'escalate';
 export const DIRECTIVES: readonly Directive[] = ['resume', 'restart', 'stop', 'escalate'];
 

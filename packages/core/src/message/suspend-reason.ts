@@ -1,4 +1,13 @@
-/** Why an actor handles no messages. */
+/**
+ * Why an actor handles no messages.
+ *
+ *   awaiting      its asynchronous handler or hook has not settled
+ *   backpressure  it is muted: a mailbox that it sends to is full
+ *   rate-limit    the middleware of that name holds its messages back
+ *   fault         it has failed, and its parent has not yet acted
+ *   operator      `system.suspend(ref)` without a reason
+ *   { user }      the reason that was given to `ctx.suspend` or `system.suspend`
+ */
 export type SuspendReason =
   | 'awaiting'
   | 'backpressure'

@@ -271,12 +271,32 @@ export class RemoteActors implements ThreadReceiver, RouteParts, RemotePlaces {
 
   // This thread and others.
 
+  publishing(messages: number, ring: number, tail: number): void {
+    this.runtime.monitor?.publishing(messages, ring, tail);
+  }
+
   published(messages: number): void {
     this.runtime.monitor?.published(messages);
   }
 
+  dropped(messages: number): void {
+    this.runtime.monitor?.dropped(messages);
+  }
+
+  releasing(ring: number, head: number): void {
+    this.runtime.monitor?.releasing(ring, head, this.waiting, this.allDeadLetters);
+  }
+
+  released(): void {
+    this.runtime.monitor?.released();
+  }
+
   looked(): void {
-    this.runtime.monitor?.looked(this.waiting, this.runtime.deadLetters.total + this.watched.deadLetters);
+    this.runtime.monitor?.looked(this.waiting, this.allDeadLetters);
+  }
+
+  private get allDeadLetters(): number {
+    return this.runtime.deadLetters.total + this.watched.deadLetters;
   }
 
   private get waiting(): number {

@@ -200,9 +200,17 @@ export interface ThreadReceiver {
     unread: readonly UnreadMessage[],
     notes: Int32Array | undefined,
   ): void;
+  /** So many messages of this thread are about to be published, up to that place in a ring. */
+  publishing(messages: number, ring: number, tail: number): void;
   /** So many messages of this thread can be read by others from now on. */
   published(messages: number): void;
-  /** This thread has looked for records. */
+  /** So many messages were not published, and never will be. They are among the unread ones. */
+  dropped(messages: number): void;
+  /** The room of what this thread has read is about to be given back, up to that place in a ring. */
+  releasing(ring: number, head: number): void;
+  /** It has been given back: the thread has looked for records. */
+  released(): void;
+  /** This thread has looked for records, and there were none. */
   looked(): void;
   /** The message that another thread has begun last; undefined where it has begun none. */
   messageOn(thread: number): { readonly path: string; readonly message: string } | undefined;

@@ -65,6 +65,18 @@ export function JobView({ id }: { readonly id: string }) {
               <dd>{job.key}</dd>
             </>
           )}
+          {job.orderKey === undefined ? null : (
+            <>
+              <dt>Order key</dt>
+              <dd>{job.orderKey}</dd>
+            </>
+          )}
+          {job.priority === undefined ? null : (
+            <>
+              <dt>Priority</dt>
+              <dd>{job.priority}</dd>
+            </>
+          )}
           {job.tags === undefined ? null : (
             <>
               <dt>Tags</dt>

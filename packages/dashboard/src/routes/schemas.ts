@@ -29,6 +29,8 @@ export const JOB_VIEW: JsonSchema = {
     failure: ANY_VALUE,
     payloadBytes: { type: 'integer' },
     key: { type: 'string' },
+    orderKey: { type: 'string', description: 'Unless it is done or cancelled.' },
+    priority: { type: 'integer', description: 'From 0 to 9; absent: 4.' },
     tags: { type: 'array', items: { type: 'string' } },
     progress: ANY_VALUE,
     feed: ANY_VALUE,

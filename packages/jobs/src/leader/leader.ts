@@ -502,6 +502,7 @@ export class Leader implements LeaderContext {
     tag: number,
     lsn: number,
   ): void => {
+    this.commitEffects.prepare(record);
     const job = this.ledger.apply(record);
     this.commitEffects.run(record, job, from, tag, lsn);
   };

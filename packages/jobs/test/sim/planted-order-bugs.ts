@@ -6,6 +6,7 @@ import { StartDeadlines } from '#src/leader/dispatch/limits/start-deadlines.js';
 import { TokenBucket } from '#src/leader/dispatch/limits/token-bucket.js';
 import { WorkerSession } from '#src/leader/sessions/worker-session.js';
 import type { Job } from '#src/ledger/jobs/job.js';
+import type { JobHeap } from '#src/ledger/jobs/job-heap.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import type { QueueControls } from '#src/ledger/queue-controls.js';
 import { type PlantedBug, swap, swapGetter } from './planted-bugs.js';
@@ -31,6 +32,18 @@ const LINES: readonly PlantedBug[] = [
   {
     name: 'keeps the order key of a job that has ended',
     plant: () => swap(JobQueues, 'ended', () => () => undefined),
+  },
+  {
+    name: 'counts jobs that were cancelled in their queue as waiting',
+    plant: () =>
+      swap(
+        JobQueues,
+        'cancelled',
+        () =>
+          function cancelled(this: { delayedJobs: JobHeap }, job: unknown) {
+            this.delayedJobs.remove(job as Job);
+          },
+      ),
   },
   {
     name: 'lets the latest job of an order key go first',

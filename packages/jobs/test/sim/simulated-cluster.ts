@@ -16,6 +16,7 @@ import { type CodecName, inlineSnapshotBuilder, type WalHost } from '@troupe/wal
 import { FaultyStorage } from '@troupe/wal/testing';
 import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
+import { ALL_QUEUES, queueOf } from '#src/job/queue-control.js';
 import type { JournalOwner } from '#src/journal/journal.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
@@ -1097,6 +1098,7 @@ export class SimulatedCluster {
     const leader = this.leaders.current;
     for (const problem of leader === undefined ? [] : this.scheduled.check(leader))
       simulation.problem(problem);
+    if (leader !== undefined) this.checkWaiting(leader);
     for (const problem of checkHistory(this.history, this.records, live, allowances))
       simulation.problem(problem);
     const replayed = await this.replayed();
@@ -1107,6 +1109,16 @@ export class SimulatedCluster {
       }
     if (snapshotText(live) !== snapshotText(replayed))
       simulation.problem('the log replayed is not the live state');
+  }
+
+  /** The jobs that queues show as waiting are the queued ones. */
+  private checkWaiting({ queues, ledger }: LeaderProbe): void {
+    let waiting = queues.delayed;
+    for (const queue of queues.queuesOf(ALL_QUEUES)) waiting += queue.size;
+    for (const queue of new Set(queues.queuesOf(ALL_QUEUES).map(queueOf)))
+      waiting += queues.orderGates.waitingIn(queue);
+    const { queued } = ledger.counts;
+    if (waiting !== queued) this.simulation.problem(`${waiting} jobs wait in queues, ${queued} are queued`);
   }
 
   /** The audit has every act, and searches find every job. */

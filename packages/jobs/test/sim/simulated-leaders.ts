@@ -2,6 +2,7 @@ import type { ActorRef, AnyRef, Host } from '@troupe/core';
 import type { Journal, OpenJournal } from '@troupe/jobs';
 import type { WalHost } from '@troupe/wal';
 import type { FaultyStorage } from '@troupe/wal/testing';
+import type { JobQueues } from '#src/leader/dispatch/job-queues.js';
 import { LeaderActor } from '#src/leader/leader-actor.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
 import type { Ledger } from '#src/ledger/ledger.js';
@@ -42,6 +43,7 @@ export interface LeaderProbe {
   readonly journalWriter: { readonly isIdle: boolean };
   readonly streams: { readonly streams: ReadonlyMap<number, HeldStream> };
   readonly fleet: { readonly sessions: ReadonlyMap<string, FleetSession> };
+  readonly queues: JobQueues;
 }
 
 /** One process of a leader. */

@@ -10,7 +10,6 @@ import {
   type ThreadReceiver,
   type Threads,
 } from '@troupe/core';
-import { settleRing } from '../ring/byte-ring.js';
 import { NotCloneableError } from '../thread/thread-errors.js';
 import { ReaderForms, WriterForms } from '../value/forms.js';
 import { ValueReader } from '../value/value-reader.js';
@@ -197,19 +196,19 @@ export class ThreadCarrier implements Threads, RecordSource {
   replaced(ends: PeerEnds, error: Error): void {
     const { thread } = ends;
     const before = this.peers[thread] as Peer;
+    before.link.out.publish();
     // Records that it had published before its end count.
     while (before.link.read());
-    const unread = before.link.unread;
-    settleRing(before.ends.in);
-    settleRing(before.ends.out);
+    const { unread } = before.link;
     before.link.close();
     before.ends.bell.close();
     this.connect(ends);
     // Each message is counted once, by the main thread, before another thread writes its notes there.
     const notes = this.self === 0 ? this.notesOf(thread) : undefined;
     this.receiver.threadEnded(thread, error, unread, notes);
-    // The next message may end this thread too: its dead letters are noted now.
-    this.receiver.looked();
+    before.link.settle();
+    // Until now this thread has rung the thread that has ended, also in the name of others.
+    ends.bell.postMessage(0);
     this.wakeUp();
   }
 
@@ -245,9 +244,7 @@ export class ThreadCarrier implements Threads, RecordSource {
       const link = this.peers[i]?.link;
       if (link === undefined) continue;
       link.out.publish();
-      if (!link.read()) continue;
-      hasRead = true;
-      this.receiver.looked();
+      hasRead = link.read() || hasRead;
     }
     if (!hasRead) this.receiver.looked();
     return hasRead;

@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
-import { MessageChannel, type ResourceLimits, type TransferListItem } from 'node:worker_threads';
+import { MessageChannel, type ResourceLimits } from 'node:worker_threads';
 import { type SystemThreads, ThreadNotes, type ThreadReceiver, type ThreadSettings } from '@troupe/core';
 import { checkOptions, name, number, object, rule, wholeNumber } from '@troupe/core/option-check';
 import { ringMemory } from '../ring/byte-ring.js';
 import { findBootModule } from '../thread/node-boot-module.js';
 import { NodeThread } from '../thread/node-thread.js';
 import { ThreadBlockedError } from '../thread/thread-errors.js';
+import type { TransferListItem } from '../value/transfer.js';
 import { ControlMemory } from './control-memory.js';
 import { RetiredRings } from './link/retired-rings.js';
 import { type PeerEnds, ThreadCarrier } from './node-thread-carrier.js';
@@ -110,7 +111,7 @@ class ActorThreads {
     for (let a = 0; a < names.length; a += 1) {
       for (let b = a + 1; b < names.length; b += 1) {
         const [endOfA, endOfB] = pairOf(a, b);
-        if (a !== 0) this.rings.use(a, b, [endOfA.out, endOfA.in]);
+        this.rings.use(a, b, [endOfA.out, endOfA.in]);
         pairs[a]?.push(endOfA);
         pairs[b]?.push(endOfB);
       }
@@ -136,6 +137,7 @@ class ActorThreads {
       middleware: this.each.middleware?.toString(),
     };
     state.isUp = false;
+    state.watch.begin();
     state.thread = new NodeThread(
       {
         name: names[self] as string,
@@ -178,11 +180,13 @@ class ActorThreads {
     if (this.isClosing) return;
     const own: PeerEnds[] = [];
     const others = this.names.map((_, other) => other).filter((other) => other !== 0 && other !== thread);
+    const notes = new ThreadNotes(this.memory.notesOf(thread));
+    notes.complete((ring) => this.rings.positionsOf(ring));
     this.receiver.lostBetween(this.rings.threadEnded(thread, others));
     for (let other = 0; other < this.names.length; other += 1) {
       if (other === thread) continue;
       const [endHere, endThere] = pairOf(other, thread);
-      if (other !== 0) this.rings.use(other, thread, [endHere.out, endHere.in]);
+      this.rings.use(other, thread, [endHere.out, endHere.in]);
       own.push(endThere);
       if (other === 0) this.carrier.replaced(endHere, error);
       else

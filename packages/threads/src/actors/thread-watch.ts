@@ -32,6 +32,11 @@ export class ThreadWatch {
     this.limits = limits;
   }
 
+  /** Another thread takes the place of the one that was watched. */
+  begin(): void {
+    this.since = Number.NaN;
+  }
+
   /** Undefined while there is nothing to report or to end. */
   check(isAsleep: boolean, now: number): BlockedThread | undefined {
     const { notes } = this;

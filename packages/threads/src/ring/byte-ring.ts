@@ -5,6 +5,7 @@ const HEAD = 0;
 const TAIL = 16;
 const WAITS = 32;
 const SETTLED = 48;
+const NUMBER = 49;
 const HEADER_WORDS = 64;
 const HEADER_BYTES = 4 * HEADER_WORDS;
 
@@ -14,18 +15,42 @@ const WRAP = -1;
 const ALIGN = 4;
 const LENGTH_BYTES = 4;
 
+/** The number of the ring that was made last: one thread makes those of all. */
+let rings = 0;
+
 /** Memory of a ring of so many bytes, a power of two. */
 export function ringMemory(bytes: number): SharedArrayBuffer {
-  return new SharedArrayBuffer(HEADER_BYTES + bytes);
+  const memory = new SharedArrayBuffer(HEADER_BYTES + bytes);
+  rings += 1;
+  headerOf(memory)[NUMBER] = rings;
+  return memory;
 }
 
-/** The thread that is left has accounted for the records of a ring whose other thread has ended. */
+function headerOf(memory: SharedArrayBuffer): Int32Array {
+  return new Int32Array(memory, 0, HEADER_WORDS);
+}
+
+export function ringNumber(memory: SharedArrayBuffer): number {
+  return headerOf(memory)[NUMBER] as number;
+}
+
+export function ringPositions(memory: SharedArrayBuffer): { readonly head: number; readonly tail: number } {
+  const header = headerOf(memory);
+  return { head: Atomics.load(header, HEAD), tail: Atomics.load(header, TAIL) };
+}
+
+/**
+ * The thread that is left has accounted for the records of a ring whose other thread has ended: as if they
+ * had been read, by one atomic store.
+ */
 export function settleRing(memory: SharedArrayBuffer): void {
-  Atomics.store(new Int32Array(memory, 0, HEADER_WORDS), SETTLED, 1);
+  const header = headerOf(memory);
+  Atomics.store(header, HEAD, Atomics.load(header, TAIL));
+  Atomics.store(header, SETTLED, 1);
 }
 
 export function isRingSettled(memory: SharedArrayBuffer): boolean {
-  return Atomics.load(new Int32Array(memory, 0, HEADER_WORDS), SETTLED) === 1;
+  return Atomics.load(headerOf(memory), SETTLED) === 1;
 }
 
 /**
@@ -35,6 +60,8 @@ export function isRingSettled(memory: SharedArrayBuffer): boolean {
  */
 abstract class ByteRing {
   readonly capacity: number;
+  /** Of this ring alone in the process. */
+  readonly number: number;
   /** The data; positions in it are those of `bytes`, `words` and `view`. */
   readonly bytes: Buffer;
   readonly words: Int32Array;
@@ -45,7 +72,8 @@ abstract class ByteRing {
   constructor(memory: SharedArrayBuffer) {
     this.capacity = memory.byteLength - HEADER_BYTES;
     this.mask = this.capacity - 1;
-    this.header = new Int32Array(memory, 0, HEADER_WORDS);
+    this.header = headerOf(memory);
+    this.number = this.header[NUMBER] as number;
     this.bytes = Buffer.from(memory, HEADER_BYTES, this.capacity);
     this.words = new Int32Array(memory, HEADER_BYTES, this.capacity >> 2);
     this.view = new DataView(memory, HEADER_BYTES, this.capacity);
@@ -112,6 +140,11 @@ export class RingWriter extends ByteRing {
     this.tail = (this.tail + sizeOf(length)) | 0;
   }
 
+  /** The end of the closed records. */
+  get writtenTo(): number {
+    return this.tail;
+  }
+
   /** Makes all closed records visible; false when there are none. */
   publish(): boolean {
     if (this.tail === this.published) return false;
@@ -170,6 +203,11 @@ export class RingReader extends ByteRing {
     this.end = this.at + length;
     this.head = (this.head + sizeOf(length)) | 0;
     return true;
+  }
+
+  /** The end of what was read, whose room may not be given back yet. */
+  get readTo(): number {
+    return this.head;
   }
 
   /** Gives the room of everything read back; true when the writer waits and half of the ring is free. */

@@ -1,6 +1,7 @@
 // One worker_thread with typed ends: its failures are errors of this package, and it ends exactly once.
 
-import { type ResourceLimits, type TransferListItem, Worker } from 'node:worker_threads';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
+import type { TransferListItem } from '../value/transfer.js';
 import { ThreadEndedError, ThreadMemoryError } from './thread-errors.js';
 
 export interface ThreadSpec {

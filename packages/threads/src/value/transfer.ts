@@ -1,4 +1,7 @@
-import type { TransferListItem } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+
+/** An object that can be moved. The types of Node 26 have no name for it that those of Node 20 have. */
+export type TransferListItem = NonNullable<Parameters<Worker['postMessage']>[1]>[number];
 
 type TransferLists = WeakMap<object, readonly TransferListItem[]>;
 

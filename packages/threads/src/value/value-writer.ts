@@ -1,6 +1,5 @@
 // Hot path: every payload between threads.
 
-import type { TransferListItem } from 'node:worker_threads';
 import type { AnyRef, LayoutFields, RemoteRef } from '@troupe/core';
 import { Failure } from '@troupe/core';
 import { NotCloneableError } from '../thread/thread-errors.js';
@@ -10,6 +9,7 @@ import { UnfitValue } from './layout/field-codec.js';
 import type { LayoutCodec } from './layout/layout-codec.js';
 import { isBeside, isRefused } from './node-value-kinds.js';
 import { TAG, VIEWS } from './tags.js';
+import type { TransferListItem } from './transfer.js';
 import { pathOfUncloneable } from './uncloneable-path.js';
 
 /** Longer texts are written by the platform, shorter ones byte by byte. */

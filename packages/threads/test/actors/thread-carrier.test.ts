@@ -1,4 +1,4 @@
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import type { ActorAddress, ThreadReceiver } from '@troupe/core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -28,7 +28,11 @@ function threadOf(self: number, control: SharedArrayBuffer, ends: PeerEnds) {
     threadEnded: (...[thread, , unread]: Parameters<ThreadReceiver['threadEnded']>) =>
       calls.push(`ended ${NAMES[thread]}, unread ${unread.map(({ payload }) => payload)}`),
     looked: () => calls.push('looked'),
+    publishing: () => undefined,
     published: () => undefined,
+    dropped: () => undefined,
+    releasing: () => undefined,
+    released: () => calls.push('released'),
     roomAgain: () => undefined,
     report: (problem: string) => calls.push(problem),
     isBusy: false,
@@ -57,7 +61,7 @@ carriers(
     one.carrier.replaced(next, new Error('gone'));
     assert.equal(
       one.calls.filter((call) => !call.includes('signalled')),
-      ['told published', 'ended thread-2, unread lost', 'looked'],
+      ['told published', 'released', 'ended thread-2, unread lost', 'released'],
       'its dead letters are noted before the next message, which may end this thread too',
     );
     nextOfOther.port.close();
@@ -78,5 +82,24 @@ carriers(
     assert.is(one.carrier.exchange(), true);
   },
 );
+
+carriers('a thread that has rung one that has ended rings the one in its place', async () => {
+  const control = ControlMemory.of(NAMES.length);
+  const memory = new ControlMemory(NAMES.length, control);
+  const [ends, endsOfOther] = pairOf(1, 2);
+  await using one = threadOf(1, control, ends);
+  // The thread in its place is up, and sleeps; this one has not heard of it.
+  Atomics.store(memory.words, memory.sleepsAt(2), 1);
+  one.carrier.tell(2, AT, 0, 'to the one before', undefined, undefined);
+  one.carrier.signal(2, { kind: 'type' } as never); // publishes
+  assert.is(memory.isAsleep(2), false, 'no other thread will ring');
+  const [next, nextOfOther] = pairOf(1, 2);
+  one.carrier.replaced(next, new Error('gone'));
+  assert.ok(receiveMessageOnPort(nextOfOther.bell) !== undefined);
+  for (const { port, bell } of [endsOfOther, nextOfOther]) {
+    port.close();
+    bell.close();
+  }
+});
 
 carriers.run();

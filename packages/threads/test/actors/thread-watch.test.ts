@@ -65,4 +65,16 @@ watches(
   },
 );
 
+watches('the thread that takes the place of a blocked one has its own time', () => {
+  const { notes, watch } = watchOf({ reportMs: 60_000, killMs: 500 });
+  assert.is(watch.check(false, 0), undefined);
+  assert.is(watch.check(false, 600)?.limitMs, 500);
+  watch.begin();
+  assert.is(watch.check(false, 900), undefined, 'it has not looked for records yet, like the one before');
+  assert.is(watch.check(false, 1_300), undefined);
+  notes.looks += 1;
+  assert.is(watch.check(false, 1_500), undefined);
+  assert.is(watch.check(false, 2_100)?.limitMs, 500);
+});
+
 watches.run();

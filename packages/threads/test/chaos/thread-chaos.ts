@@ -1,11 +1,10 @@
 import { type AnyRef, createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
 import { SeededRandom } from '@troupe/core/testing';
-import { ThreadPoolExecutor, threads } from '@troupe/threads';
+import { ThreadBlockedError, ThreadPoolExecutor, threads } from '@troupe/threads';
 import * as assert from 'uvu/assert';
 import type * as PoolTasks from '../pool/pool-tasks.js';
 import { BEGUN, ChaosActor, FIRST_PAIR, OVERTAKEN, SENT } from './chaos-actor.js';
 
-const quiet: Host = { ...nodeHost, log: () => undefined };
 const ACTORS = 6;
 const limits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 8 };
 const ASK_MS = 120_000;
@@ -15,6 +14,8 @@ export interface ChaosReport {
   readonly sent: number;
   readonly begun: number;
   readonly dead: number;
+  /** Threads that were ended as blocked although no actor was made to hang: the machine had no time for them. */
+  readonly cutShort: number;
   readonly asks: Readonly<Record<string, number>>;
   readonly tasks: Readonly<Record<string, number>>;
 }
@@ -61,13 +62,22 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 /**
  * Tasks of a pool and actors on threads that throw, hang, exit and allocate without bound, in random order, for
  * so long. Every task and ask has one end; every message was begun or is a dead letter; messages of one pair
- * keep their order; a watcher gets one end for each actor.
+ * keep their order; a watcher gets one end for each actor. Of a thread that is cut short one message may be
+ * begun and not counted by its handler.
  */
 export async function runThreadChaos(seconds: number, seed: number): Promise<ChaosReport> {
   const random = new SeededRandom(seed);
   const counts = new Int32Array(new SharedArrayBuffer(4 * (FIRST_PAIR + (ACTORS + 1) * ACTORS)));
+  const cutShort = new Set<unknown>();
+  const host: Host = {
+    ...nodeHost,
+    log({ fields }) {
+      const error = fields['error'];
+      if (error instanceof ThreadBlockedError && !error.message.includes('.hang ')) cutShort.add(error);
+    },
+  };
   const system = createSystem({
-    host: quiet,
+    host,
     threads: threads({ count: 2, resourceLimits: limits, blockedKillMs: 500 }),
     supervise: { restarts: 100_000 },
     askWithinMs: ASK_MS,
@@ -136,10 +146,15 @@ export async function runThreadChaos(seconds: number, seed: number): Promise<Cha
     sent: Atomics.load(counts, SENT),
     begun: Atomics.load(counts, BEGUN),
     dead,
+    cutShort: cutShort.size,
     asks: asks.counts,
     tasks: ends.counts,
   };
-  assert.is(report.sent, report.begun + report.dead, `messages: ${JSON.stringify(report)}`);
+  const missing = report.sent - report.begun - report.dead;
+  assert.ok(
+    missing >= 0 && missing <= report.cutShort,
+    `${missing} of the messages: ${JSON.stringify(report)}`,
+  );
   assert.is(counts[OVERTAKEN], 0, 'a message has overtaken another of its sender');
   assert.is(sum(asks.counts), asks.started, 'asks');
   assert.is(sum(ends.counts), ends.started, 'tasks');

@@ -16,7 +16,13 @@ import { dialerProof, listenerProof, sameProof, type Transcript } from './hmac-p
 import type { ChannelSecurity } from './listener-handshake.js';
 import { decodeWelcome } from './welcome.js';
 
-/** How a dialer proves its identity. With `mtls` the certificate is in its TLS options. */
+/**
+ * How a dialer proves its identity.
+ *
+ *   { kind: 'none' }              not at all
+ *   { kind: 'hmac', keyId, key }  by a secret that the listener has too
+ *   { kind: 'mtls' }              by the certificate in its TLS options
+ */
 export type DialerAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'hmac'; readonly keyId: string; readonly key: Secret | Uint8Array | string }

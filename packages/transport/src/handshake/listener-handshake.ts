@@ -18,7 +18,13 @@ import {
 import { dialerProof, listenerProof, sameProof, type Transcript } from './hmac-proof.js';
 import { encodeWelcome, type Welcome } from './welcome.js';
 
-/** How a listener authenticates its peers. */
+/**
+ * How a listener authenticates its peers.
+ *
+ *   { kind: 'none' }              not at all
+ *   { kind: 'hmac', identities }  by a secret that both sides have
+ *   { kind: 'mtls', identities }  by the certificate of the peer
+ */
 export type ListenerAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'hmac'; readonly identities: IdentityStore }

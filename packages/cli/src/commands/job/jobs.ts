@@ -15,8 +15,8 @@ import { type ShownJob, shownJob } from '../../output/text/job-text.js';
 import { printTable } from '../../output/text/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
 import { addCancel } from './cancel.js';
+import { printStream } from './print-stream.js';
 import { addShow } from './show.js';
-import { printStream } from './stream.js';
 
 type Flags = RequestFlags & GroupFlags;
 

@@ -24,7 +24,7 @@ import { ProgressBar } from '../../output/progress/progress-bar.js';
 import { escapeControlCharacters } from '../../output/text/escape-control-characters.js';
 import { reasonText } from '../../output/text/explanation-text.js';
 import { type CommandContext, printResult, subcommand } from '../../subcommand.js';
-import { printStream } from './stream.js';
+import { printStream } from './print-stream.js';
 
 interface Flags extends RequestFlags, GroupFlags, JobFlags, PayloadFlags {
   readonly idempotencyKey?: string;

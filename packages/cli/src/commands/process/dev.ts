@@ -80,7 +80,9 @@ async function serve(
   await using page = await serveDashboard({ client, port: flags.http });
   const address = formatAddress(leader.address);
   const json = flags.json === true ? ['--json'] : [];
-  const words = [file, '--leader', address, '--name', 'dev', '--drain-within', '2s', ...json];
+  // The leader is this process: on a busy machine it may answer late, and it is never away.
+  const times = ['--connect-within', '1h', '--drain-within', '2s'];
+  const words = [file, '--leader', address, '--name', 'dev', ...times, ...json];
   const worker = new WorkerProcess(words, (code) =>
     terminal.err(`dev: the worker ended with ${code}; it starts again when a file changes`),
   );

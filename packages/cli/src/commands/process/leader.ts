@@ -78,13 +78,14 @@ export function addLeader(program: Command, context: CommandContext): void {
     'run a leader on a folder',
     'troupe leader --port 7419 --dir ./state',
   );
-  withHttpOptions(command)
-    .option('--http <port>', 'serve jobs over HTTP too, on this port; 7420 is usual', wholeNumber(0, 65_535))
-    .option('--http-key <file>', 'key file by which the HTTP side and the outbox are clients of this leader')
+  command
+    .requiredOption('-d, --dir <folder>', 'folder of the log; made if it is not there', './state')
     .option('-p, --port <n>', 'port; 0 picks a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--socket <path>', 'listen on a Unix socket instead', socketPath)
-    .requiredOption('-d, --dir <folder>', 'folder of the log; made if it is not there', './state')
+    .option('--http <port>', 'serve jobs over HTTP too, on this port; 7420 is usual', wholeNumber(0, 65_535));
+  withHttpOptions(command)
+    .option('--http-key <file>', 'key file by which the HTTP side and the outbox are clients of this leader')
     .option(
       '--postgres <url>',
       'keep the log in PostgreSQL instead; follows as a standby while another leads',

@@ -13,10 +13,16 @@ export function explanationLines(
   }
   if (reasons.length === 0) return [`${id} is next: nothing holds it up`];
   const estimate =
-    estimateMs === undefined
-      ? 'no estimate: no job of its queue has begun lately'
-      : `begins in about ${timeText(estimateMs)}`;
+    estimateMs === undefined ? noEstimateText(reasons) : `begins in about ${timeText(estimateMs)}`;
   return [`${id} waits:`, ...reasons.map((reason) => `- ${reasonText(reason, idOf)}`), estimate];
+}
+
+function noEstimateText(reasons: readonly WaitReason[]): string {
+  const kinds = reasons.map(({ kind }) => kind);
+  if (kinds.includes('leader-draining')) return 'no estimate: the next leader runs it';
+  if (kinds.includes('paused')) return 'no estimate while its queue is paused';
+  if (kinds.includes('no-worker')) return 'no estimate while no worker serves it';
+  return 'no estimate: no job of its queue has begun lately';
 }
 
 export function reasonText(reason: WaitReason, idOf: (job: number) => string): string {
@@ -28,9 +34,9 @@ export function reasonText(reason: WaitReason, idOf: (job: number) => string): s
     case 'running-max':
       return `queue ${reason.queue} runs ${reason.running} of at most ${reason.max} attempts`;
     case 'rate':
-      return `the rate of ${reason.of === 'key' ? 'its order key' : `queue ${reason.queue}`} is used up (${reason.rate.jobs} in ${durationText(reason.rate.perMs)}); the next start is in ${timeText(reason.leftMs)}`;
+      return `the rate of ${reason.of === 'key' ? 'its order key' : `queue ${reason.queue}`} is used up (${reason.rate.jobs} in ${durationText(reason.rate.perMs)}); ${reason.of === 'key' ? 'its start' : 'the next start'} is in ${timeText(reason.leftMs)}`;
     case 'order-key':
-      return `order key ${reason.orderKey} is busy with ${reason.holders.map(idOf).join(', ')} (at most ${reason.max}), ${reason.ahead} wait before it`;
+      return `order key ${reason.orderKey} is busy with ${reason.holders.map(idOf).join(', ')} (at most ${reason.max}), ${reason.ahead} ${reason.ahead === 1 ? 'waits' : 'wait'} before it`;
     case 'tenant-max':
       return `tenant ${reason.tenant} runs ${reason.running} of at most ${reason.max} attempts`;
     case 'ahead':
@@ -38,7 +44,7 @@ export function reasonText(reason: WaitReason, idOf: (job: number) => string): s
     case 'no-worker':
       return noWorkerText(reason);
     case 'no-credit':
-      return `no worker that serves it has room (${reason.eligible}): ${reason.running} of ${reason.slots} slots are taken; start more workers`;
+      return noCreditText(reason);
     case 'leader-draining':
       return 'the leader is shutting down';
     case 'being-written':
@@ -68,6 +74,19 @@ function noWorkerText(reason: WaitReason & { kind: 'no-worker' }): string {
   return quiet > 0
     ? `no worker may take it${why}: ${connected}, ${quiet} made quiet by an operator; see troupe workers resume`
     : `no worker serves it${why}: ${connected}; see troupe worker`;
+}
+
+function noCreditText({ eligible, running, slots, runner }: WaitReason & { kind: 'no-credit' }): string {
+  if (runner !== undefined)
+    return `all instances of its warm runner ${runner} are taken, at ${workersText(eligible)}`;
+  const taken = `no worker that serves it has room (${eligible}): ${running} of ${slots} slots are taken`;
+  return running < slots
+    ? `${taken}, a busy processor or large payloads hold back the others; see troupe workers ls`
+    : `${taken}; start more workers`;
+}
+
+function workersText(count: number): string {
+  return count === 1 ? '1 worker' : `${count} workers`;
 }
 
 function queueText(queue: string): string {

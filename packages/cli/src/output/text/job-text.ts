@@ -12,6 +12,9 @@ export interface ShownJob {
   readonly crashes: number;
   /** Its idempotency key. */
   readonly key: string | null;
+  /** Null where it has none, and once the job is done or cancelled. */
+  readonly orderKey: string | null;
+  readonly priority: number;
   readonly tags: readonly string[];
   readonly submittedAt: string;
   readonly dueAt: string | null;
@@ -36,6 +39,9 @@ export interface ShownJob {
   /** Ended attempts, oldest first, where one of them failed; null where none did, and in lists. */
   readonly attempts: readonly ShownAttempt[] | null;
 }
+
+/** Of a job that names none. */
+const DEFAULT_PRIORITY = 4;
 
 interface ShownAttempt extends Omit<EndedAttempt, 'startedAt' | 'endedAt'> {
   readonly startedAt: string | null;
@@ -62,6 +68,8 @@ export function shownJob(id: string, view: JobView): ShownJob {
     failures,
     crashes,
     key: view.key ?? null,
+    orderKey: view.orderKey ?? null,
+    priority: view.priority ?? DEFAULT_PRIORITY,
     tags: view.tags ?? [],
     submittedAt: new Date(view.submittedAt).toISOString(),
     dueAt: timeOrNull(view.dueAt),
@@ -89,6 +97,8 @@ export function jobLines(job: ShownJob): string[] {
     ['waits for', job.waitsForRunner === null ? null : `runner ${job.waitsForRunner}`],
     ['client', job.client],
     ['key', job.key],
+    ['order key', job.orderKey],
+    ['priority', job.priority === DEFAULT_PRIORITY ? null : String(job.priority)],
     ['tags', job.tags.length === 0 ? null : job.tags.join(' ')],
     ['attempt', `${job.attempt} (${job.failures} failed, ${job.crashes} crashed)`],
     ['submitted', job.submittedAt],

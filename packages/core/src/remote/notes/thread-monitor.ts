@@ -4,7 +4,7 @@ import type { ActorCell } from '../../actor/actor-cell.js';
 import type { Handler } from '../../mailbox/mailbox-settings.js';
 
 /** Words of memory that other threads can read, also after the end of this one. */
-export const MONITOR_WORDS = 16;
+export const MONITOR_WORDS = 32;
 
 // Counts only grow, modulo 2³².
 /** Messages here at the last look, plus all begun and published and less all accepted until then. */
@@ -25,6 +25,19 @@ const PUBLISHED = 10;
 /** Dead letters of the thread at its last look. */
 const DEAD = 11;
 
+// A step that moves messages is one store in a ring. It is noted before: its thread may end behind it.
+/** A ring that is read, and the place that its reader is about to give back the room up to. */
+const READ_RING = 12;
+const READ_HEAD = 13;
+/** `KEPT` and `DEAD` behind that store, and `LOOKS` when the step is over. */
+const NEXT_KEPT = 14;
+const NEXT_DEAD = 15;
+const NEXT_LOOKS = 16;
+/** A ring that is written, the place up to which it is about to be published, and `PUBLISHED` after that. */
+const OUT_RING = 17;
+const OUT_TAIL = 18;
+const NEXT_PUBLISHED = 19;
+
 /** In place of a handler: no message was begun since the last look. */
 const NONE = -1;
 /** In place of a handler: a hook, counted down from here. */
@@ -35,6 +48,12 @@ const HOOKS = ['started', 'stopping', 'stopped', 'restarting', 'terminated', 'id
 export interface MonitoredType {
   readonly name: string;
   readonly handlers: readonly string[];
+}
+
+/** The places in a ring up to which it was read and published. */
+export interface RingPositions {
+  readonly head: number;
+  readonly tail: number;
 }
 
 /** The message or hook that a thread has begun last. */
@@ -82,8 +101,8 @@ export class ThreadMonitor {
     return ((cell: never, payload: never) => {
       words[TYPE] = type;
       words[HANDLER] = handler;
-      words[BEGUN] = (words[BEGUN] as number) + 1;
       if (cell !== this.noted) this.noteActor(cell);
+      words[BEGUN] = (words[BEGUN] as number) + 1;
       return run(cell, payload);
     }) as Handler;
   }
@@ -119,20 +138,58 @@ export class ThreadMonitor {
     this.accepted();
   }
 
+  /** So many messages are about to be published, up to that place in a ring. */
+  publishing(messages: number, ring: number, tail: number): void {
+    const { words } = this;
+    words[OUT_RING] = 0;
+    words[OUT_TAIL] = tail;
+    words[NEXT_PUBLISHED] = (words[PUBLISHED] as number) + messages;
+    words[OUT_RING] = ring;
+  }
+
   /** So many messages can be read by other threads from now on. */
   published(messages: number): void {
     this.unpublished -= messages;
     this.words[PUBLISHED] = (this.words[PUBLISHED] as number) + messages;
   }
 
+  /** So many messages that were not published are dead letters: their thread has ended. */
+  dropped(messages: number): void {
+    this.unpublished -= messages;
+  }
+
+  /** The room of records that were read is about to be given back, up to that place in a ring. */
+  releasing(ring: number, head: number, waiting: number, deadLetters: number): void {
+    const { words } = this;
+    words[READ_RING] = ring;
+    words[READ_HEAD] = head;
+    words[NEXT_KEPT] = this.keptWith(waiting);
+    words[NEXT_DEAD] = deadLetters;
+    words[NEXT_LOOKS] = (words[LOOKS] as number) + 1;
+  }
+
+  /** It has been given back. */
+  released(): void {
+    this.noteLook(this.words[NEXT_KEPT] as number, this.words[NEXT_DEAD] as number);
+  }
+
   /** The thread has looked for records, or served its actors, and so many messages are in its mailboxes. */
   looked(waiting: number, deadLetters: number): void {
+    this.noteLook(this.keptWith(waiting), deadLetters);
+  }
+
+  private keptWith(waiting: number): number {
     const { words } = this;
     const gone = (words[BEGUN] as number) + (words[PUBLISHED] as number);
-    words[KEPT] = (waiting + this.unpublished + gone - (words[ACCEPTED] as number)) | 0;
-    words[LOOKS] = (words[LOOKS] as number) + 1;
-    words[HANDLER] = NONE;
+    return (waiting + this.unpublished + gone - (words[ACCEPTED] as number)) | 0;
+  }
+
+  private noteLook(kept: number, deadLetters: number): void {
+    const { words } = this;
+    words[KEPT] = kept;
     words[DEAD] = deadLetters;
+    words[HANDLER] = NONE;
+    words[LOOKS] = (words[LOOKS] as number) + 1;
     this.noted = undefined;
   }
 }
@@ -176,6 +233,18 @@ export class ThreadNotes {
       handler,
       hook: handler <= FIRST_HOOK ? HOOKS[FIRST_HOOK - handler] : undefined,
     };
+  }
+
+  /** After its end: a step that the rings have, and these notes had not yet. */
+  complete(positionsOf: (ring: number) => RingPositions | undefined): void {
+    const { words } = this;
+    const isReleasing = words[NEXT_LOOKS] === (((words[LOOKS] as number) + 1) | 0);
+    if (isReleasing && positionsOf(words[READ_RING] as number)?.head === words[READ_HEAD]) {
+      words[KEPT] = words[NEXT_KEPT] as number;
+      words[DEAD] = words[NEXT_DEAD] as number;
+    }
+    if (positionsOf(words[OUT_RING] as number)?.tail === words[OUT_TAIL])
+      words[PUBLISHED] = words[NEXT_PUBLISHED] as number;
   }
 
   /** Messages in its mailboxes or not published, after its end. */

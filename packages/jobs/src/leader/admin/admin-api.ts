@@ -1,3 +1,4 @@
+import { DEFAULT_PRIORITY } from '../../job/definition/job-policy.js';
 import { windowKey } from '../../ledger/key-window.js';
 import type { CancelRecord } from '../../ledger/ledger-record.js';
 import type {
@@ -315,7 +316,7 @@ export class AdminApi {
 }
 
 function viewOf(job: LeaderJob): JobView {
-  const { exec, group } = job.policy;
+  const { exec, group, priority } = job.policy;
   return {
     job: job.no,
     exec,
@@ -333,5 +334,7 @@ function viewOf(job: LeaderJob): JobView {
     failure: job.end?.failure ?? job.failure,
     payloadBytes: job.payload.length,
     ...(job.key === '' ? {} : { key: job.key }),
+    ...(job.orderKey === '' ? {} : { orderKey: job.orderKey }),
+    ...(priority === DEFAULT_PRIORITY ? {} : { priority }),
   };
 }

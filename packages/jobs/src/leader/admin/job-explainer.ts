@@ -1,8 +1,6 @@
-import type { Ring } from '../../collections/ring.js';
 import { ALL_QUEUES, queueOf } from '../../job/queue-control.js';
 import type { JobExplanation, WaitReason } from '../../protocol/client/explain-messages.js';
 import type { ExecQueue } from '../dispatch/exec-queue.js';
-import type { OrderGate } from '../dispatch/limits/order-gate.js';
 import type { QueueGate } from '../dispatch/limits/queue-gate.js';
 import { tenantOf } from '../dispatch/tenant-lane.js';
 import type { LeaderJob, LeaderParts } from '../leader-context.js';
@@ -62,16 +60,16 @@ export class JobExplainer {
       yield { kind: 'rate', of: 'queue', queue, rate: limits.rate, leftMs };
   }
 
-  private *ofOrderKey({ no, policy, client, orderKey }: LeaderJob): Generator<WaitReason> {
+  private *ofOrderKey(job: LeaderJob): Generator<WaitReason> {
     const { queues, recordTime } = this.context;
-    const gate: OrderGate | undefined =
-      orderKey === '' ? undefined : queues.orderGates.gate(policy, tenantOf(client), orderKey);
-    const ahead = gate?.placeOf(no) ?? -1;
-    if (gate === undefined || ahead < 0) return;
+    const { policy, client, orderKey } = job;
+    const ahead = queues.placeBehindKey(job);
+    const gate = ahead < 0 ? undefined : queues.orderGates.gate(policy, tenantOf(client), orderKey);
+    if (gate === undefined) return;
     const { holders, rule } = gate;
     if (ahead > 0 || holders.length >= rule.runningMax)
       yield { kind: 'order-key', orderKey, holders: [...holders], max: rule.runningMax, ahead };
-    const leftMs = gate.rateAt(recordTime) - recordTime;
+    const leftMs = gate.rateAt(recordTime, ahead) - recordTime;
     if (rule.rate !== undefined && leftMs > 0)
       yield { kind: 'rate', of: 'key', queue: rule.queue, rate: rule.rate, leftMs };
   }
@@ -83,10 +81,10 @@ export class JobExplainer {
       yield { kind: 'tenant-max', tenant: tenantOf(client), running, max: queues.runningMax };
   }
 
-  /** Of a job that is in its lane. Cancelled jobs count until they are met. */
-  private *ofPlace({ no, client, policy }: LeaderJob, queue: ExecQueue): Generator<WaitReason> {
-    const lane = queue.lanes.get(tenantOf(client));
-    const ofTenant = lane === undefined ? -1 : placeIn(lane.jobs, no);
+  /** Of a job that is in its lane. */
+  private *ofPlace(job: LeaderJob, queue: ExecQueue): Generator<WaitReason> {
+    const { client, policy } = job;
+    const ofTenant = this.context.queues.placeInLane(job);
     if (ofTenant < 0) return;
     const classes = this.context.queues.classesByLevel;
     const level = classes.find(({ priority }) => priority === policy.priority)?.level ?? policy.priority;
@@ -94,7 +92,7 @@ export class JobExplainer {
     let ofHigherPriority = 0;
     for (const other of this.context.queues.queuesOf(ALL_QUEUES))
       if (higher.has(other.priority)) ofHigherPriority += other.size;
-    const ofOthers = queue.size - (lane?.jobs.size ?? 0);
+    const ofOthers = queue.size - (queue.lanes.get(tenantOf(client))?.size ?? 0);
     if (ofTenant + ofOthers + ofHigherPriority === 0) return;
     yield { kind: 'ahead', ofTenant, ofOthers, ofHigherPriority, priority: policy.priority, level };
   }
@@ -112,13 +110,10 @@ export class JobExplainer {
     if (sessions.some((session) => session.credit > 0 && session.hasRoomFor(policy, payload.length))) return;
     const slots = sessions.reduce((sum, session) => sum + session.slots, 0);
     const running = sessions.reduce((sum, session) => sum + session.leases.length, 0);
-    yield { kind: 'no-credit', eligible: sessions.length, slots, running };
+    const runner = fleet.busyRunnerOf(policy);
+    const ofRunner = runner === undefined ? {} : { runner };
+    yield { kind: 'no-credit', eligible: sessions.length, slots, running, ...ofRunner };
   }
-}
-
-function placeIn(jobs: Ring<number>, no: number): number {
-  for (let at = 0; at < jobs.size; at += 1) if (jobs.at(at) === no) return at;
-  return -1;
 }
 
 /** By the starts of late in its queue; by Little's law that is also the time of one attempt. */

@@ -37,6 +37,13 @@ export class CommitEffects {
     this.parts = parts;
   }
 
+  /** Before the record is applied: a queued job that it ends leaves its queue, with its order key. */
+  prepare(record: LedgerRecord): void {
+    const no = endedUnrun(record);
+    const job = no === 0 ? undefined : this.context.ledger.jobs.get(no);
+    if (job?.state === 'queued') this.context.queues.cancelled(job);
+  }
+
   /**
    * `applied` is the job that `apply` returned; the ledger may have dropped it already. A record about one
    * job always has one, which the casts below rely on. `from` and `tag` are those that the record was staged
@@ -148,8 +155,7 @@ export class CommitEffects {
   private stopCancelled(job: LeaderJob): LeaderJob {
     const { context } = this;
     const { lease } = job;
-    if (lease === undefined) context.queues.cancelled(job);
-    else {
+    if (lease !== undefined) {
       lease.session.abort(job.no, lease.attempt, 'cancelled', job.end?.reason ?? '');
       context.markDirty(lease.session);
     }
@@ -160,7 +166,6 @@ export class CommitEffects {
 
   private expired(job: LeaderJob): void {
     job.pending = false;
-    this.context.queues.cancelled(job);
     this.ended(job);
     this.context.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.exec });
   }
@@ -182,4 +187,10 @@ export class CommitEffects {
     }
     this.parts.admin.answer(session, call, { kind: 'count', count: record.jobs.length });
   }
+}
+
+/** The job that the record ends, perhaps before it has run; 0: none. */
+function endedUnrun(record: LedgerRecord): number {
+  if (record.type === 'cancel' || record.type === 'expire') return record.job;
+  return record.type === 'schedule_fire' ? record.replaced : 0;
 }

@@ -65,10 +65,10 @@ export class ExecQueue {
     this.variant = variant;
   }
 
-  /** No lane has a job: one with a job is in the round, or parked; and no attempt is under way. */
+  /** No lane has an entry: one with an entry is in the round, or parked; and no attempt is under way. */
   get isIdle(): boolean {
     if (this.round.size > 0 || this.running > 0) return false;
-    for (const lane of this.lanes.values()) if (lane.isParked) return false;
+    for (const lane of this.lanes.values()) if (lane.isParked || lane.gone !== 0) return false;
     return true;
   }
 
@@ -81,10 +81,10 @@ export class ExecQueue {
     if (this.startsPerMs < STARTS_PER_MS_MIN) this.startsPerMs = 0;
   }
 
-  /** Jobs in its lanes; cancelled ones count until they reach the head of theirs. */
+  /** Jobs that wait in its lanes. */
   get size(): number {
     let size = 0;
-    for (const lane of this.lanes.values()) size += lane.jobs.size;
+    for (const lane of this.lanes.values()) size += lane.size;
     return size;
   }
 }

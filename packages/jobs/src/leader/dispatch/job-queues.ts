@@ -9,6 +9,7 @@ import type { ExecQueue, QueueName } from './exec-queue.js';
 import { ExecQueues } from './exec-queues.js';
 import { OrderGates } from './limits/order-gates.js';
 import { QueueGates } from './limits/queue-gates.js';
+import { placeInLine } from './place-in-line.js';
 import { PriorityClass } from './priority-class.js';
 import { RestoredJobs } from './restored-jobs.js';
 import { TenantLane, TenantQuota, tenantOf } from './tenant-lane.js';
@@ -107,9 +108,19 @@ export class JobQueues {
       this.addTo(this.laneOf(policy, tenant), no, false);
   }
 
-  /** A queued job was cancelled. In a lane its entry is removed when it is met. */
+  /**
+   * A queued job is cancelled, and has its order key still. Its entry in a lane or in the line of its key is
+   * removed when it is met.
+   */
   cancelled(job: Job): void {
-    this.delayedJobs.remove(job);
+    const { no, policy, client, orderKey } = job;
+    if (this.delayedJobs.remove(job)) return;
+    const tenant = tenantOf(client);
+    if (orderKey !== '' && this.orderGates.leaveLine(no, policy, tenant, orderKey)) return;
+    const lane = this.queues.find(policy)?.lanes.get(tenant);
+    if (lane === undefined) return;
+    lane.gone += 1;
+    if (lane.jobs.size === 0 && !lane.inRound && !lane.isParked) this.retire(lane);
   }
 
   /** The job has ended: the next of its order key may begin. */
@@ -144,7 +155,7 @@ export class JobQueues {
     for (let left = TURN_JOBS_MAX; this.delayedJobs.nextAt <= now; left -= 1) {
       if (left === 0) return false;
       const job = this.delayedJobs.pop() as Job;
-      if (this.jobs.isWaiting(job.no)) this.enqueue(job.no, job.policy, job.client, job.orderKey);
+      this.enqueue(job.no, job.policy, job.client, job.orderKey);
     }
     return true;
   }
@@ -293,9 +304,26 @@ export class JobQueues {
     return this.queues.named(name);
   }
 
+  /** Jobs before this one in the line of its order key; -1: it does not wait there. */
+  placeBehindKey({
+    no,
+    policy,
+    client,
+    orderKey,
+  }: Pick<Job, 'no' | 'policy' | 'client' | 'orderKey'>): number {
+    const gate = orderKey === '' ? undefined : this.orderGates.gate(policy, tenantOf(client), orderKey);
+    return gate?.placeOf(no, this.jobs.isWaiting) ?? -1;
+  }
+
   /** For those that look. Undefined: it has had no job, or none for long. */
   queue(name: QueueName): ExecQueue | undefined {
     return this.queues.find(name);
+  }
+
+  /** Jobs before this one in the lane of its tenant; -1: it is not in its lane. */
+  placeInLane({ no, policy, client }: Pick<Job, 'no' | 'policy' | 'client'>): number {
+    const lane = this.queues.find(policy)?.lanes.get(tenantOf(client));
+    return lane === undefined ? -1 : placeInLine(lane.jobs, no, lane.gone, this.jobs.isWaiting);
   }
 
   quota(client: string): TenantQuota | undefined {
@@ -360,7 +388,7 @@ export class JobQueues {
   private retire(lane: TenantLane): void {
     const { queue, quota } = lane;
     if (this.queues.size > IDLE_QUEUES_MAX && queue.isIdle) return this.drop(queue);
-    if (queue.lanes.size <= IDLE_LANES_MAX) return;
+    if (queue.lanes.size <= IDLE_LANES_MAX || lane.gone !== 0) return;
     queue.lanes.delete(quota.tenant);
     quota.lanes -= 1;
     this.dropIfIdle(quota);
@@ -386,6 +414,7 @@ export class JobQueues {
       if (no === undefined) return 0;
       if (this.jobs.isWaiting(no)) return no;
       lane.jobs.shift();
+      lane.gone -= 1;
     }
   }
 

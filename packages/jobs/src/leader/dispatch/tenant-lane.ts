@@ -23,12 +23,19 @@ export class TenantLane {
   readonly quota: TenantQuota;
   readonly queue: ExecQueue;
   readonly jobs = new Ring<number>();
+  /** Entries whose jobs have ended; below 0 while the end of a job without an entry is being written. */
+  gone = 0;
   inRound = false;
   isParked = false;
 
   constructor(quota: TenantQuota, queue: ExecQueue) {
     this.quota = quota;
     this.queue = queue;
+  }
+
+  /** Jobs that wait here. */
+  get size(): number {
+    return this.jobs.size - this.gone;
   }
 }
 

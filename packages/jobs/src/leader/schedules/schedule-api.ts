@@ -12,6 +12,7 @@ import type { ScheduleRequest, ScheduleView } from '../../protocol/client/schedu
 import type { LeaderParts } from '../leader-context.js';
 import { labelProblem } from '../options/label-problem.js';
 import type { ClientSession } from '../sessions/client-session.js';
+import { drainingQueue } from '../submit/draining-queue.js';
 import { keyQuotaProblem } from '../submit/identity-quota.js';
 import type { PolicyRegistry } from '../submit/policy-registry.js';
 import { ruleProblem } from './rule-problem.js';
@@ -159,6 +160,9 @@ export class ScheduleApi {
     const key = `schedule/${session.token}/${call}`;
     if (this.context.ledger.keys.get(requestKey(session.client, key)) !== undefined)
       return this.answerView(session, call, schedule.name);
+    const draining = drainingQueue(this.context, schedule.template.policy);
+    if (draining !== undefined)
+      return this.refuse(session, call, 'ERR_LEADER_BUSY', `an operator drains queue ${draining}`);
     if (!this.scheduler.hasRoom(schedule))
       return this.refuse(session, call, 'ERR_LEADER_BUSY', 'there is no room for another job');
     const problem = this.keyProblem(session);

@@ -3,6 +3,7 @@ import { identityOf } from '../../ledger/identity-usage.js';
 import type { ScheduleFireRecord, Submission } from '../../ledger/ledger-record.js';
 import type { StoredSchedule } from '../../ledger/schedules/schedule-table.js';
 import type { LeaderJob, LeaderParts, Session } from '../leader-context.js';
+import { drainingQueue } from '../submit/draining-queue.js';
 import { deadQuotaProblem, jobQuotaProblem } from '../submit/identity-quota.js';
 import type { SubmitProcessor } from '../submit/submit-processor.js';
 import { Numbering } from '../submit/uncommitted-jobs.js';
@@ -132,6 +133,7 @@ export class Scheduler {
     const { context } = this;
     const { ledger, limits, uncommitted } = context;
     if (context.draining || context.diskLow || context.diskSlow) return false;
+    if (drainingQueue(context, template.policy) !== undefined) return false;
     const { length } = template.payload;
     if (ledger.counts.queued + ledger.counts.running + uncommitted.jobs >= limits.jobsMax) return false;
     if (ledger.liveBytes + uncommitted.bytes + length > limits.jobBytesMax) return false;

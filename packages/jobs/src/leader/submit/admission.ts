@@ -1,6 +1,5 @@
 import { payloadHash } from '../../job/payload/payload.js';
 import { StoredPayload } from '../../job/payload/stored-payload.js';
-import { ALL_QUEUES, queueOf } from '../../job/queue-control.js';
 import { tagsProblem } from '../../job/tags-problem.js';
 import type { RefusalCode } from '../../jobs-error.js';
 import { windowKey } from '../../ledger/key-window.js';
@@ -8,6 +7,7 @@ import { YEAR_MS } from '../../option-check.js';
 import type { Refusal, SubmitItem } from '../../protocol/client/client-messages.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
+import { drainingQueue } from './draining-queue.js';
 import { deadQuotaProblem, jobQuotaProblem, keyQuotaProblem } from './identity-quota.js';
 import { RETRY_AFTER_MS, refusal } from './refusal.js';
 import type { IdentityLoad } from './uncommitted-jobs.js';
@@ -72,13 +72,9 @@ export function admit(
   }
   const { identity } = session;
   if (context.draining) return refuse('ERR_LEADER_DRAINING', 'the leader is shutting down', RETRY_AFTER_MS);
-  if (ledger.queueControls.size > 0) {
-    const draining = [ALL_QUEUES, queueOf(policy)].find(
-      (queue) => ledger.queueControls.get(queue)?.mode === 'draining',
-    );
-    if (draining !== undefined)
-      return refuse('ERR_QUEUE_DRAINING', `an operator drains queue ${draining}`, RETRY_AFTER_MS);
-  }
+  const draining = drainingQueue(context, policy);
+  if (draining !== undefined)
+    return refuse('ERR_QUEUE_DRAINING', `an operator drains queue ${draining}`, RETRY_AFTER_MS);
   if (context.diskLow) return refuse('ERR_DISK_LOW', 'the disk is nearly full', RETRY_AFTER_MS);
   if (context.diskSlow) return refuse('ERR_DISK_SLOW', 'the disk answers too slowly', RETRY_AFTER_MS);
   const live = ledger.counts.queued + ledger.counts.running + uncommitted.jobs;

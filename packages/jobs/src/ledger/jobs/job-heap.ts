@@ -34,14 +34,15 @@ export class JobHeap<State extends OwnerState = OwnerState> {
     return first;
   }
 
-  /** Does nothing for a job that is in no heap. */
-  remove(job: Job<State>): void {
+  /** False: it is in no heap. */
+  remove(job: Job<State>): boolean {
     const gap = job.heapIndex;
-    if (gap < 0) return;
+    if (gap < 0) return false;
     job.heapIndex = -1;
     const time = this.times.pop() as number;
     const last = this.jobs.pop() as Job<State>;
     if (last !== job) this.rise(this.sinkGap(gap), time, last);
+    return true;
   }
 
   private rise(at: number, time: number, job: Job<State>): void {

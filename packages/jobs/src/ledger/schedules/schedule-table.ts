@@ -10,7 +10,7 @@ export interface SchedulePlan {
   readonly lastWallAt: number;
   readonly lastJob: number;
   readonly runs: number;
-  /** Instants that were not run, because the run before was not over, or the leader was away. */
+  /** Instants that the overlap has dropped, and absences of the leader after which none was run. */
   readonly skipped: number;
   /** Instants that wait for the end of the run before. */
   readonly held: number;

@@ -114,6 +114,10 @@ export interface JobView {
   readonly payloadBytes: number;
   /** Its idempotency key. */
   readonly key?: string | undefined;
+  /** Its order key, unless it is done or cancelled. */
+  readonly orderKey?: string | undefined;
+  /** From 0 to 9. Absent: 4. */
+  readonly priority?: number | undefined;
   /** Its tags. */
   readonly tags?: readonly string[] | undefined;
   /** Of `inspect`, where its handler has said something. */

@@ -9,7 +9,10 @@ export type WaitReason =
   | { readonly kind: 'paused'; readonly queue: string; readonly since: number; readonly by: string }
   /** Its queue, or all together (`*`), have as many attempts as an operator allows. */
   | { readonly kind: 'running-max'; readonly queue: string; readonly running: number; readonly max: number }
-  /** The rate of its queue, of all (`*`), or of its order key is used up; the next start is due then. */
+  /**
+   * The rate of its queue, of all (`*`), or of its order key is used up. `leftMs` is until the next start of
+   * the queue, or until this job of the key.
+   */
   | {
       readonly kind: 'rate';
       readonly of: 'queue' | 'key';
@@ -55,6 +58,8 @@ export type WaitReason =
       readonly eligible: number;
       readonly slots: number;
       readonly running: number;
+      /** The warm runner that is missing, where nothing else is. */
+      readonly runner?: string | undefined;
     }
   /** The leader is shutting down, so nothing begins. */
   | { readonly kind: 'leader-draining' }

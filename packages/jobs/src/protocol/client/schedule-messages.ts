@@ -42,7 +42,7 @@ export interface ScheduleView {
   readonly lastJob: number;
   /** Runs so far. */
   readonly runs: number;
-  /** Instants that were not run: the run before was not over, or the leader was away. */
+  /** Instants that the overlap has dropped, and absences of the leader after which none was run. */
   readonly skipped: number;
   /** Instants that wait for the end of the run before. */
   readonly held: number;

@@ -76,11 +76,20 @@ export class HandlerBatches<D extends JobDefinition> {
       );
     }
     items.forEach((item, at) => {
-      const outcome = outcomes[at] as BatchOutcome<D>; // as many as items
+      const outcome: unknown = outcomes[at];
       if (outcome instanceof Error) item.reject(outcome);
-      else item.resolve(outcome.output);
+      else if (hasOutput<HandlerOutput<D>>(outcome)) item.resolve(outcome.output);
+      else {
+        const problem = `outcome ${at} of its handler is neither { output } nor an Error`;
+        item.reject(new JobDefinitionError(`job '${this.exec}'`, problem));
+      }
     });
   }
+}
+
+/** A handler without types may give an output alone, which must not become no output. */
+function hasOutput<Output>(outcome: unknown): outcome is { readonly output: Output } {
+  return typeof outcome === 'object' && outcome !== null && 'output' in outcome;
 }
 
 /** An attempt that was cancelled or fenced while it waited is not begun. */

@@ -102,6 +102,16 @@ queueTests('a delayed job waits until it is due, and a requeued one goes before 
   assert.equal(takeAll(queues), [now, later]);
 });
 
+queueTests('a retry joins the end of its lane when its delay is over', () => {
+  const queues = new JobQueues(10, jobs);
+  const retried = job('a', 'ann', 50);
+  const waiting = [job('a', 'ann'), job('a', 'ann')];
+  queues.addFirst(retried, 0);
+  for (const one of waiting) queues.add(one, 0);
+  queues.promote(50);
+  assert.equal(takeAll(queues), [...waiting, retried]);
+});
+
 queueTests('cancelled jobs leave no entries behind', () => {
   const queues = new JobQueues(10, jobs);
   const delayed = Array.from({ length: 1_000 }, () => job('a', 'ann', 1_000));

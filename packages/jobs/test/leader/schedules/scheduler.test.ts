@@ -263,6 +263,24 @@ scheduler('a full leader runs its schedules when there is room', () => {
   assert.equal(world.fired(), [1_000]);
 });
 
+scheduler('a schedule waits while an operator drains its queue, and catches up when it is resumed', () => {
+  const world = new ScheduleHarness();
+  world.set({ everyMs: 1_000, overlap: 'replace' });
+  for (const queue of ['g/one', '*']) {
+    const before = world.fired().length;
+    world.call({ kind: 'queue-mode', queue, mode: 'draining' });
+    world.harness.advance(2_500);
+    const answer = world.call({ kind: 'schedule-run', name: 'night' });
+    const problem = `an operator drains queue ${queue}`;
+    assert.equal(answer, { kind: 'refused', code: 'ERR_LEADER_BUSY', problem });
+    assert.is(world.fired().length, before, 'nothing is submitted');
+    world.call({ kind: 'queue-mode', queue, mode: 'open' });
+    world.harness.advance(200);
+    assert.is(world.fired().length, before + 1, 'the last instant');
+  }
+  assert.equal(world.fired(), [2_000, 5_000]);
+});
+
 scheduler('a schedule whose jobs fill the dead letters waits until there is room', () => {
   const world = new ScheduleHarness({ limits: { deadMax: 1 } });
   const worker = world.worker();

@@ -55,6 +55,41 @@ batches('an error of the handler, and a wrong number of outcomes, end every job 
   assert.match(messages[1] ?? '', 'all');
 });
 
+batches('an outcome that is neither an output nor an error fails its own job alone', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  // As a handler without types may return them.
+  const untyped = (input: number): { readonly output: number } =>
+    (input === 1 ? 10 : input === 2 ? undefined : { output: 30 }) as { readonly output: number };
+  const many = handleMany(Count, (items) => items.map(({ input }) => untyped(input)), { max: 9 });
+  app.worker({ handlers: [many] });
+  const handles = await app.client().submitAll(Count, [1, 2, 3]);
+  const ends = await Promise.allSettled(handles.map((job) => job.result()));
+  const texts = ends.map((end) => String(end.status === 'fulfilled' ? end.value : end.reason));
+  assert.match(texts[0] ?? '', 'is neither { output } nor an Error');
+  assert.match(texts[1] ?? '', 'is neither { output } nor an Error');
+  assert.is(texts[2], '30');
+});
+
+batches('a job of a batch is snoozed by its own outcome, and the others end', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const seen: string[] = [];
+  const many = handleMany(
+    Count,
+    (items) =>
+      items.map(({ input, context }) => {
+        seen.push(`${input}.${context.attempt}`);
+        return input === 1 && context.attempt === 1 ? new JobSnoozedError(5) : { output: input };
+      }),
+    { max: 9 },
+  );
+  app.worker({ handlers: [many] });
+  const handles = await app.client().submitAll(Count, [1, 2]);
+  assert.equal(await Promise.all(handles.map((job) => job.result())), [1, 2]);
+  assert.equal(seen.sort(), ['1.1', '1.2', '2.1']);
+});
+
 batches('a handler that snoozes is called again later, without a failure', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });

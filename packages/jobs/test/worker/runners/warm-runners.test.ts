@@ -163,6 +163,11 @@ warm('an instance is held until the stream ends, also after its job was cancelle
   assert.equal([state, waitsForRunner], ['queued', 'llm.complete']);
   const waits = async (): Promise<unknown> => (await world.client.overview()).runnerWaits;
   assert.equal(await waits(), [{ runner: 'llm.complete', jobs: 1 }]);
+  const { reasons } = await second.explain();
+  assert.equal(
+    reasons.map((reason) => reason.kind === 'no-credit' && [reason.eligible, reason.runner]),
+    [[1, 'llm.complete']],
+  );
   mayEnd.open();
   assert.is(await second.result(), 'second');
   assert.equal(await waits(), []);

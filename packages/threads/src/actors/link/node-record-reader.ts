@@ -70,7 +70,10 @@ export class RecordReader {
       reader.useMemory(ring.bytes, ring.view, ring.at, forms);
       this.handle();
     }
-    return ring.release() ? 'read-and-awaited' : 'read';
+    this.receiver.releasing(ring.number, ring.readTo);
+    const isAwaited = ring.release();
+    this.receiver.released();
+    return isAwaited ? 'read-and-awaited' : 'read';
   }
 
   private handle(): void {

@@ -1,10 +1,10 @@
 // Hot path: every message to another thread.
 
-import type { MessagePort, TransferListItem } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { ActorAddress, LayoutFields, RemoteAsk, RemoteSignal } from '@troupe/core';
 import { RingWriter } from '../../ring/byte-ring.js';
 import { WriterForms } from '../../value/forms.js';
-import { transferListOf } from '../../value/transfer.js';
+import { type TransferListItem, transferListOf } from '../../value/transfer.js';
 import type { ValueWriter } from '../../value/value-writer.js';
 import {
   ALONE,
@@ -36,6 +36,8 @@ interface WaitingRecord {
 export interface RecordHooks {
   /** A first record was written that is not published. */
   onWritten(): void;
+  /** So many messages are about to be published, up to that place in the ring. */
+  onPublishing(messages: number, ring: number, tail: number): void;
   /** So many messages can be read by the other thread from now on. */
   onPublished(messages: number): void;
   /** No record waits for room any more. */
@@ -243,10 +245,12 @@ export class RecordWriter {
 
   /** Makes closed records visible to the other thread. */
   publish(): void {
+    const { ring } = this;
     const messages = this.unpublishedMessages;
     this.unpublished = 0;
     this.unpublishedMessages = 0;
-    if (this.ring.publish()) this.hooks.onPublished(messages);
+    if (messages > 0) this.hooks.onPublishing(messages, ring.number, ring.writtenTo);
+    if (ring.publish()) this.hooks.onPublished(messages);
   }
 
   get hasWaiting(): boolean {
@@ -277,6 +281,11 @@ export class RecordWriter {
   /** Records that the other thread could not be given. */
   get unwritten(): readonly Buffer[] {
     return this.waiting.map(({ record }) => record);
+  }
+
+  /** Messages among them. */
+  get unwrittenMessages(): number {
+    return this.waiting.filter(({ isMessage }) => isMessage).length;
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { ThreadReceiver, UnreadMessage } from '@troupe/core';
+import { ringNumber, ringPositions, settleRing } from '../../ring/byte-ring.js';
 import type { ValueReader } from '../../value/value-reader.js';
 import type { ValueWriter } from '../../value/value-writer.js';
 import { RecordReader, unreadMessages } from './node-record-reader.js';
@@ -39,6 +40,7 @@ export class ThreadLink {
     this.in = new RecordReader(ends.in, ends.port, thread, receiver, reader);
     this.out = new RecordWriter(ends.out, ends.port, writer, {
       onWritten: () => parts.onWritten(),
+      onPublishing: (messages, ring, tail) => receiver.publishing(messages, ring, tail),
       onPublished: (messages) => {
         if (messages > 0) receiver.published(messages);
         parts.onPublished(thread);
@@ -73,6 +75,17 @@ export class ThreadLink {
   get unread(): UnreadMessage[] {
     const { out } = this;
     return unreadMessages(this.parts.reader, this.ends.out, out.unwritten, out.forms.asRead);
+  }
+
+  /** These messages are accounted for: the store of that in the ring counts, if this thread ends as well. */
+  settle(): void {
+    const { out, in: back } = this.ends;
+    const { receiver } = this.parts;
+    receiver.dropped(this.out.unwrittenMessages);
+    receiver.releasing(ringNumber(out), ringPositions(out).tail);
+    settleRing(out);
+    receiver.released();
+    settleRing(back);
   }
 
   close(): void {

@@ -1,12 +1,13 @@
-import { isRingSettled } from '../../ring/byte-ring.js';
+import type { RingPositions } from '@troupe/core';
+import { isRingSettled, ringNumber, ringPositions } from '../../ring/byte-ring.js';
 import { messagesIn } from './node-record-reader.js';
 
 /** Both rings between two threads. */
 export type RingPair = readonly [SharedArrayBuffer, SharedArrayBuffer];
 
 /**
- * Rings between threads other than the main one. When one of two threads ends, the other accounts for the
- * records between them; if it ends too before it could, the main thread does.
+ * The rings between all threads. When one of two threads ends, the other accounts for the records between
+ * them; if it ends too before it could, the main thread does.
  */
 export class RetiredRings {
   private readonly present = new Map<string, RingPair>();
@@ -17,7 +18,17 @@ export class RetiredRings {
     this.present.set(keyOf(a, b), rings);
   }
 
-  /** A thread has ended. Returns the messages for which no thread is left to account. */
+  /** Of a ring that a thread may use; undefined for one that is settled. */
+  positionsOf(ring: number): RingPositions | undefined {
+    const pairs = [...this.present.values(), ...this.retired.map(({ rings }) => rings)];
+    const memory = pairs.flat().find((one) => ringNumber(one) === ring);
+    return memory === undefined ? undefined : ringPositions(memory);
+  }
+
+  /**
+   * A thread has ended. `others`: those that may end, which the main one does not. Returns the messages for
+   * which no thread is left to account.
+   */
   threadEnded(thread: number, others: readonly number[]): number {
     const orphaned = this.retired.filter(({ left }) => left === thread);
     this.retired = this.retired.filter(({ left, rings }) => left !== thread && !rings.every(isRingSettled));
@@ -25,9 +36,7 @@ export class RetiredRings {
       const rings = this.present.get(keyOf(thread, other));
       if (rings !== undefined) this.retired.push({ left: other, rings });
     }
-    return orphaned
-      .flatMap(({ rings }) => rings.filter((ring) => !isRingSettled(ring)))
-      .reduce((sum, ring) => sum + messagesIn(ring), 0);
+    return orphaned.flatMap(({ rings }) => rings).reduce((sum, ring) => sum + messagesIn(ring), 0);
   }
 }
 

@@ -1,4 +1,3 @@
-import type { TransferListItem } from 'node:worker_threads';
 import {
   abortSignal,
   array,
@@ -7,6 +6,7 @@ import {
   numberAbove,
   wholeNumber,
 } from '@troupe/core/option-check';
+import type { TransferListItem } from '../../value/transfer.js';
 
 /** Options of one call, given by `tasks.with(…)`. */
 export interface TaskOptions {

@@ -1,7 +1,7 @@
-import type { TransferListItem } from 'node:worker_threads';
 import { ThrownValueError } from '@troupe/core';
 import { errorRecord } from '../../thread/error-record.js';
 import { findNotCloneable } from '../../thread/find-not-cloneable.js';
+import type { TransferListItem } from '../../value/transfer.js';
 import type { FromThread } from '../memory/thread-messages.js';
 import { TaskCancelledError } from '../pool-errors.js';
 import { runInTask } from '../task/current-task.js';

@@ -5,7 +5,6 @@ import {
   type MessagePort,
   type ResourceLimits,
   receiveMessageOnPort,
-  type TransferListItem,
 } from 'node:worker_threads';
 import { errorOf } from '../../thread/error-record.js';
 import { findNotCloneable } from '../../thread/find-not-cloneable.js';
@@ -15,6 +14,7 @@ import {
   type ThreadEndedError,
   type ThreadMemoryError,
 } from '../../thread/thread-errors.js';
+import type { TransferListItem } from '../../value/transfer.js';
 import type { PoolWorker } from '../machine/pool-worker.js';
 import {
   type FromThread,

@@ -22,7 +22,10 @@ class End {
 
   constructor(thread: number, ends: ConstructorParameters<typeof ThreadLink>[1]) {
     const receiver = {
+      publishing: () => undefined,
       published: () => undefined,
+      releasing: () => undefined,
+      released: () => undefined,
       told: (...[, , , , , payload, contexts]: Parameters<ThreadReceiver['told']>) => {
         this.told.push(payload);
         this.contexts.push(contexts);

@@ -1,6 +1,7 @@
 import { Ring } from '../../../collections/ring.js';
 import type { QueueLimits } from '../../../job/queue-control.js';
 import type { QueueName } from '../exec-queue.js';
+import { placeInLine } from '../place-in-line.js';
 import { TokenBucket } from './token-bucket.js';
 
 /** The limits of every order key of one `group/exec`. */
@@ -26,6 +27,8 @@ export class OrderGate {
   private waiting: Ring<number> | undefined = undefined;
   private names: Ring<QueueName> | undefined = undefined;
   private bucket: TokenBucket | undefined = undefined;
+  /** Entries here whose jobs have ended; below 0 while the end of a job without an entry is being written. */
+  gone = 0;
   /** The time of its entry in the heap of wake-ups. */
   wakesAt = Number.POSITIVE_INFINITY;
 
@@ -50,9 +53,9 @@ export class OrderGate {
     return this.bucket === undefined || this.bucket.has(this.unstarted.length + 1, now);
   }
 
-  /** When its rate allows one more job; `now`: it does not stand in the way. */
-  rateAt(now: number): number {
-    return this.bucket?.timeOf(this.unstarted.length + 1, now) ?? now;
+  /** When its rate allows one more job behind so many others; `now`: it does not stand in the way. */
+  rateAt(now: number, ahead = 0): number {
+    return this.bucket?.timeOf(this.unstarted.length + ahead + 1, now) ?? now;
   }
 
   /** When it may be forgotten, where no job has it: a new one has a full bucket. */
@@ -94,9 +97,8 @@ export class OrderGate {
   }
 
   /** Jobs that wait before this one; -1: it does not wait here. */
-  placeOf(no: number): number {
-    for (let at = 0; at < this.size; at += 1) if (this.waiting?.at(at) === no) return at;
-    return -1;
+  placeOf(no: number, isWaiting: (no: number) => boolean): number {
+    return this.waiting === undefined ? -1 : placeInLine(this.waiting, no, this.gone, isWaiting);
   }
 }
 

@@ -83,6 +83,16 @@ export class OrderGates {
     this.advance(gate);
   }
 
+  /** A job has ended that had not its key: its entry is skipped later. False: it has its key. */
+  leaveLine(no: number, name: QueueName, tenant: string, key: string): boolean {
+    if (this.held.has(no)) return false;
+    const gate = this.gate(name, tenant, key);
+    if (gate === undefined) return true;
+    gate.gone += 1;
+    this.sleep(gate);
+    return true;
+  }
+
   /** Gates whose rate allows the next job by now, or that may be forgotten. */
   wake(now: number): void {
     this.now = now;
@@ -117,7 +127,7 @@ export class OrderGates {
   /** Jobs of a queue that wait for their keys. */
   waitingIn(queue: string): number {
     let waiting = 0;
-    for (const gate of this.gates.values()) if (gate.rule.queue === queue) waiting += gate.size;
+    for (const gate of this.gates.values()) if (gate.rule.queue === queue) waiting += gate.size - gate.gone;
     return waiting;
   }
 
@@ -148,7 +158,11 @@ export class OrderGates {
   private advance(gate: OrderGate): void {
     while (gate.size > 0 && gate.hasRoom(this.now)) {
       const next = gate.next();
-      if (next === undefined || !this.isWaiting(next.no)) continue;
+      if (next === undefined) break;
+      if (!this.isWaiting(next.no)) {
+        gate.gone -= 1;
+        continue;
+      }
       this.hold(next.no, gate, { isNew: true });
       this.admit(next.no, next.name, gate.tenant);
     }
@@ -156,7 +170,7 @@ export class OrderGates {
   }
 
   private sleep(gate: OrderGate): void {
-    const isIdle = gate.holders.length === 0 && gate.size === 0;
+    const isIdle = gate.holders.length === 0 && gate.size === 0 && gate.gone === 0;
     const hasRoom = gate.holders.length < gate.rule.runningMax;
     const at = isIdle
       ? gate.idleAt(this.now)
