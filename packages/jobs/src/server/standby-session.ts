@@ -43,9 +43,12 @@ export const StandbySessionActor: Actor<StandbySessionProtocol, StandbySessionAr
       readable: () => undefined,
       notice: () => undefined,
       closed: (ctx) => ctx.stop(),
-      refer({ state: { args, isServed } }) {
+      refer(ctx) {
+        const { args, isServed } = ctx.state;
+        if (isServed) return;
         const leaderAddress = args.leaderAddress();
-        if (isServed || leaderAddress === undefined) return;
+        // Of two standbys that see the end of a leader one takes over.
+        if (leaderAddress === undefined) return void ctx.after(REFER_MS, ctx.self).refer();
         args.connection.writeError('NOT_LEADER', leaderAddress === '' ? {} : { otherAddress: leaderAddress });
         args.connection.close();
       },

@@ -112,6 +112,13 @@ standbys('a standby refers a peer to its leader once it would know of the end of
   for (const serve of waiting) serve((_connection, spawn) => spawn(session, {}));
   await system.advance(1);
   assert.equal(sent, ['attached']);
+  waiting.clear();
+  sent.splice(0);
+  come();
+  await system.advance(1_000);
+  leaderAddress = 'b:1';
+  await system.advance(200);
+  assert.equal(sent, [['NOT_LEADER', { otherAddress: 'b:1' }], 'closed'], 'another one has taken over');
   void system.system.shutdown();
   await system.settle();
 });

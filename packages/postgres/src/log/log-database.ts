@@ -36,7 +36,7 @@ export function connect(database: DatabaseOptions, settings: SessionSettings = {
   return postgres(url, {
     max: 1,
     connect_timeout: CONNECT_SECONDS,
-    // Its `read-write` looks at the default of transactions, which a hot standby of PostgreSQL 14 says is `off`.
+    // Its `read-write` takes a hot standby of PostgreSQL 14, whose transactions are writable by default.
     ...(url.includes('target_session_attrs=read-write') ? { target_session_attrs: 'primary' } : {}),
     // Its error, where the connection breaks meanwhile, would have no handler and end the process.
     fetch_types: false,
