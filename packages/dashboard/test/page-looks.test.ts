@@ -29,7 +29,10 @@ looks('every page fits a telephone, in light and dark', async () => {
   await rig.post(`/api/jobs/${fed}/feed`, { item: 'hello there' });
   await rig.get(`/api/jobs/${dead}/result?within=10s`);
   await rig.post('/api/schedules/nightly', { exec: 'sample.echo', cron: '0 3 * * *', zone: 'Europe/Berlin' });
-  await rig.post('/api/schedules/accounts-of-every-department-of-the-company', { exec: LONG, everyMs: 60_000 });
+  await rig.post('/api/schedules/accounts-of-every-department-of-the-company', {
+    exec: LONG,
+    everyMs: 60_000,
+  });
   const zone = 'America/Argentina/Buenos_Aires';
   const halfAYearAhead = ((new Date().getMonth() + 6) % 12) + 1;
   await rig.post('/api/schedules/yearly', { exec: LONG, cron: `0 0 1 ${halfAYearAhead} *`, zone });
