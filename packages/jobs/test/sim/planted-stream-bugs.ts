@@ -20,7 +20,6 @@ interface WriterInside {
   named(file: number): void;
 }
 
-
 type Loose = Record<string, (...args: unknown[]) => unknown>;
 
 const BUGS: readonly PlantedBug[] = [
