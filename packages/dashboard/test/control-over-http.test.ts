@@ -77,6 +77,25 @@ control('dead letters are grouped, counted and driven by filter, and the audit h
   assert.ok((entries as Answer[]).some(({ action }) => action === 'redrive'));
 });
 
+control('a dead letter is queued again with another input, which its schema checks', async () => {
+  await using rig = await GatewayRig.start();
+  const id = await rig.submit('sample.fail', 'broken');
+  await rig.get(`/api/jobs/${id}/result?within=10s`);
+  const redrive = (job: string, body: object): Promise<Response> =>
+    rig.post(`/api/dead-letters/${job}/redrive`, body);
+  assert.is((await redrive(id, {})).status, 400);
+  assert.equal(await bodyOf(await redrive(id, { input: 'mended' })), { count: 1 });
+  assert.is((await bodyOf(await rig.get(`/api/jobs/${id}/result?within=10s`)))['output'], 'mended');
+  const again = await redrive(id, { input: 'mended' });
+  assert.equal([again.status, (await bodyOf(again))['title']], [409, 'ERR_JOB_NOT_DEAD']);
+  assert.is((await redrive('other-1', { input: 1 })).status, 404);
+  const shout = await rig.submit('text.shout', 'hello');
+  const wrong = await redrive(shout, { input: 5 });
+  assert.equal([wrong.status, (await bodyOf(wrong))['title']], [400, 'ERR_JOB_SCHEMA']);
+  const { entries } = await bodyOf(await rig.get('/api/audit?max=10'));
+  assert.ok((entries as Answer[]).some(({ action, target }) => action === 'redrive-edited' && target === id));
+});
+
 control('jobs of a search are counted, then cancelled, no more than the count', async () => {
   await using rig = await GatewayRig.start();
   const submit = (n: number): Promise<string> => rig.submit('later.job', n, '?runAfter=1h');

@@ -70,7 +70,8 @@ export class GatewayRig implements AsyncDisposable {
         handle(Shout, (input) => input.toUpperCase()),
         handle(Echo, (input) => input),
         handle(Add, (input) => (input as number[]).reduce((sum, one) => sum + one, 0)),
-        handle(Fail, () => {
+        handle(Fail, (input) => {
+          if (input === 'mended') return input;
           throw new NonRetryableError('it never works', { cause: new Error('no paper') });
         }),
         handle(Endless, (_input, { signal }) => aborted(signal)),

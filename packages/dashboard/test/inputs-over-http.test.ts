@@ -73,6 +73,9 @@ inputs(
       assert.not.match(text, 'hunter2', path);
       assert.match(text, 'yes', path);
     }
+    assert.is((await bodyOf(await rig.get(`/api/jobs/${later}/input`)))['isRedacted'], true);
+    const open = await rig.submit('later.job', { open: 'yes' }, '?runAfter=1h');
+    assert.is((await bodyOf(await rig.get(`/api/jobs/${open}/input`)))['isRedacted'], false);
     const cut = await rig.get(`/api/jobs/${later}/input?max=5`);
     assert.equal([cut.status, (await bodyOf(cut))['title']], [403, 'ERR_HTTP_REDACTED']);
     for (const mode of ['response', 'internal']) {

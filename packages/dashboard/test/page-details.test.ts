@@ -167,6 +167,86 @@ details('views follow their answers over one connection, and request nothing aga
   }
 });
 
+details('a dead letter is queued again with another input, and deleted', async () => {
+  await using rig = await GatewayRig.start();
+  const [first, second] = [await rig.submit('sample.fail', 'broken'), await rig.submit('sample.fail', 2)];
+  for (const id of [first, second]) await rig.get(`/api/jobs/${id}/result?within=10s`);
+  const browser = await openBrowser();
+  try {
+    const { page, problems } = await openPage(browser, `${rig.url}/#/jobs/${first}`);
+    await page.getByRole('button', { name: 'Edit and queue again' }).click();
+    const input = page.getByLabel('New input');
+    assert.is(await input.inputValue(), '"broken"');
+    await input.fill('"mended');
+    await page.getByRole('button', { name: 'Queue again with this input' }).click();
+    await page.getByRole('alert').getByText('It is not JSON').waitFor();
+    await input.fill('"mended"');
+    await page.getByRole('button', { name: 'Queue again with this input' }).click();
+    await page.locator('h1').getByText('done').waitFor();
+    await page.locator('.tree').getByText('"mended"').waitFor();
+    await goTo(page, `jobs/${second}`, 'sample.fail');
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'No such job' }).waitFor();
+    assert.equal(problems, []);
+  } finally {
+    await browser.close();
+  }
+});
+
+details('an input with hidden fields is not edited', async () => {
+  await using rig = await GatewayRig.start({ redact: ['secret'] });
+  const id = await rig.submit('sample.fail', { secret: 1, open: 2 });
+  await rig.get(`/api/jobs/${id}/result?within=10s`);
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, `${rig.url}/#/jobs/${id}`);
+    await page.getByText('Fields are hidden here').waitFor();
+    assert.is(await page.getByRole('button', { name: 'Edit and queue again' }).count(), 0);
+  } finally {
+    await browser.close();
+  }
+});
+
+details('the latest lines of a stream stay in sight, unless its reader has scrolled up', async () => {
+  await using rig = await GatewayRig.start();
+  const id = await rig.submit('sample.steps', 80, '?streaming=response');
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, `${rig.url}/#/jobs/${id}`);
+    const stream = page.getByRole('log', { name: 'Stream' });
+    const below = (): Promise<number> =>
+      stream.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
+    for (let step = 1; step <= 60; step += 1) rig.step();
+    await stream.getByText('part 60').waitFor();
+    assert.ok((await below()) < 10, `${await below()} px below`);
+    await stream.evaluate((box) => box.scrollTo(0, 0));
+    // The event of a scroll comes with the next frame.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    for (let step = 61; step <= 80; step += 1) rig.step();
+    await stream.getByText('part 80').waitFor();
+    assert.is(await stream.evaluate((box) => box.scrollTop), 0);
+  } finally {
+    await browser.close();
+  }
+});
+
+details('acts on jobs lead to them, and a schedule whose name looks like an id does not', async () => {
+  await using rig = await GatewayRig.start();
+  await rig.post('/api/schedules/every-hour', { exec: 'sample.echo', everyMs: 3_600_000 });
+  const id = await rig.submit('later.job', 1, '?runAfter=1h');
+  await rig.post(`/api/jobs/${id}/cancel`, { reason: 'wrong' });
+  const browser = await openBrowser();
+  try {
+    const { page } = await openPage(browser, `${rig.url}/#/audit`);
+    await page.getByRole('link', { name: id }).waitFor();
+    await page.getByRole('cell', { name: 'every-hour', exact: true }).waitFor();
+    assert.is(await page.getByRole('link', { name: 'every-hour' }).count(), 0);
+  } finally {
+    await browser.close();
+  }
+});
+
 details('acts are shown page by page to the earlier ones', async () => {
   await using rig = await GatewayRig.start();
   for (let n = 0; n < 60; n += 1) {

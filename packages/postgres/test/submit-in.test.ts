@@ -32,9 +32,10 @@ let databases = 0;
 
 /** A leader, a worker and a relay on one database, and the program of a user beside them. */
 async function withOutbox(
-  use: (sql: Sql, client: Client, ran: readonly unknown[]) => Promise<void>,
+  use: (sql: Sql, client: Client, ran: readonly unknown[], refused: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const ran: unknown[] = [];
+  const refused: string[] = [];
   databases += 1;
   const url = await (await starting).database(`outbox_${databases}`);
   const journal = postgresJournal({ url });
@@ -53,12 +54,18 @@ async function withOutbox(
   await using worker = await startWorker({ address, name: 'w', cpuCap: 1, handlers });
   assert.ok(worker.execs.length > 0);
   await using client = await connectClient({ address, name: 'app' });
-  await using relay = await OutboxRelay.start({ url, schema: 'troupe', client, journal });
+  await using relay = await OutboxRelay.start({
+    url,
+    schema: 'troupe',
+    client,
+    journal,
+    onRefused: ({ key }, { name }) => refused.push(`${key} ${name}`),
+  });
   assert.ok(relay);
   const sql = postgres(url, { max: 4, onnotice: () => undefined });
   await sql`create table orders (id integer primary key)`;
   try {
-    await use(sql, client, ran);
+    await use(sql, client, ran, refused);
   } finally {
     await sql.end();
   }
@@ -148,6 +155,16 @@ submits('a wrong input is refused before the row is written', () =>
       .catch((error: { code: string }) => error.code);
     assert.is(refused, 'ERR_JOB_SCHEMA');
     assert.is((await sql`select 1 from troupe.outbox`).length, 0);
+  }),
+);
+
+submits('a row that no submit can take is refused once, and those behind it are jobs', () =>
+  withOutbox(async (sql, client, _ran, refused) => {
+    await sql`insert into troupe.outbox (key, exec, payload) values ('bad', 'math.square', 'not JSON')`;
+    await sql.begin((tx) => submitIn(tx, Square, 4, { key: 'good' }));
+    assert.is(await (await opened(client, 'good')).result({ withinMs: 20_000 }), 16);
+    await until(async () => (await sql`select 1 from troupe.outbox`).length === 1);
+    assert.equal(refused, ['bad JobDefinitionError']);
   }),
 );
 

@@ -3,6 +3,7 @@ import { Command, quoted } from '../parts/command.js';
 import { base64Bytes, bytes } from '../parts/format.js';
 import { JsonTree } from '../parts/json-tree.js';
 import { useLook } from '../parts/use-look.js';
+import { InputEdit } from './input-edit.js';
 
 const OUTPUT_CHARS_MAX = 200_000;
 /** A longer line is of no use in a terminal. */
@@ -14,6 +15,8 @@ interface InputAnswer {
   readonly bytes: number;
   readonly kind: 'json' | 'bytes';
   readonly isCut: boolean;
+  /** Fields of the value are hidden. */
+  readonly isRedacted?: boolean | undefined;
   readonly value?: unknown;
   readonly text?: string | undefined;
 }
@@ -29,11 +32,17 @@ export function Input({
   readonly state: JobState;
 }) {
   if (state === 'done' || state === 'cancelled') return null;
-  return <KeptInput id={id} exec={exec} />;
+  return <KeptInput id={id} exec={exec} isDead={state === 'dead'} />;
 }
 
-function KeptInput({ id, exec }: { readonly id: string; readonly exec: string }) {
-  const { value: input, problem, status } = useLook<InputAnswer>(`/api/jobs/${id}/input`);
+interface KeptProps {
+  readonly id: string;
+  readonly exec: string;
+  readonly isDead: boolean;
+}
+
+function KeptInput({ id, exec, isDead }: KeptProps) {
+  const { value: input, problem, status, again } = useLook<InputAnswer>(`/api/jobs/${id}/input`);
   if (problem !== '') return status === GONE ? null : <p class="error">{problem}</p>;
   if (input === undefined) return null;
   return (
@@ -45,6 +54,15 @@ function KeptInput({ id, exec }: { readonly id: string; readonly exec: string })
         {input.text === undefined ? <JsonTree value={input.value} /> : <pre>{input.text}</pre>}
         {input.isCut ? <p class="empty">The rest is in the file.</p> : null}
         {input.text === undefined ? <Again exec={exec} value={input.value} /> : null}
+        {isDead && input.text === undefined ? (
+          input.isRedacted === true ? (
+            <p class="quiet">
+              Fields are hidden here: troupe dlq redrive --payload queues it with another input.
+            </p>
+          ) : (
+            <InputEdit id={id} value={input.value} onQueued={again} />
+          )
+        ) : null}
       </div>
     </>
   );

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call, type JobRow } from '../api.js';
 import { amount, time } from '../parts/format.js';
+import { Tail } from '../parts/tail.js';
 import type { JobStream } from '../parts/use-stream.js';
 
 /** The progress that its handler reports, and its log lines. */
@@ -23,10 +24,13 @@ export function Progress({ progress }: { readonly progress: JobRow['progress'] }
       {lines.length === 0 ? null : (
         <>
           <h2>Log</h2>
-          <pre role="log" aria-label="Log" tabIndex={0}>
-            {dropped === 0 ? '' : `${dropped} earlier lines are not kept\n`}
-            {lines.map(({ at, text }) => `${time(at)} ${text}\n`).join('')}
-          </pre>
+          <Tail
+            label="Log"
+            text={
+              (dropped === 0 ? '' : `${dropped} earlier lines are not kept\n`) +
+              lines.map(({ at, text }) => `${time(at)} ${text}\n`).join('')
+            }
+          />
         </>
       )}
     </>
@@ -39,9 +43,7 @@ export function Chunks({ lines }: JobStream) {
   return (
     <>
       <h2>Stream</h2>
-      <pre role="log" aria-label="Stream" tabIndex={0}>
-        {lines.join('')}
-      </pre>
+      <Tail label="Stream" text={lines.join('')} />
     </>
   );
 }

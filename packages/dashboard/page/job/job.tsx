@@ -15,7 +15,7 @@ export function JobView({ id }: { readonly id: string }) {
   const { value: job, problem, status, change } = useFollowed<JobRow>(`/api/jobs/${id}`);
   const isOpen = job === undefined ? undefined : job.state === 'queued' || job.state === 'running';
   const stream = useStream(id, isOpen);
-  if (job === undefined && status === NOT_FOUND) return <Unknown problem={problem} />;
+  if (status === NOT_FOUND) return <Unknown problem={problem} />;
   if (job === undefined)
     return problem === '' ? <p class="empty">Looking for {id} …</p> : <p class="error">{problem}</p>;
   return (
@@ -34,13 +34,24 @@ export function JobView({ id }: { readonly id: string }) {
               Cancel
             </button>
           ) : (
-            <button
-              type="button"
-              class="main"
-              onClick={() => change('POST', '/api/dead-letters/redrive', { ids: [id] })}
-            >
-              Queue again
-            </button>
+            <>
+              <button
+                type="button"
+                class="main"
+                onClick={() => change('POST', '/api/dead-letters/redrive', { ids: [id] })}
+              >
+                Queue again
+              </button>
+              <button
+                type="button"
+                onClick={() => {
+                  if (confirm(`Delete the dead letter ${id} for good?`))
+                    change('POST', '/api/dead-letters/purge', { ids: [id] });
+                }}
+              >
+                Delete
+              </button>
+            </>
           )}
         </div>
       ) : null}
@@ -133,8 +144,9 @@ function Unknown({ problem }: { readonly problem: string }) {
   );
 }
 
-/** `3: 2 failed, 1 lost with a worker` */
+/** `4: 2 failed, 1 lost with a worker`; `3 failed` where that is all */
 function attemptsText({ attempt, failures, crashes }: JobRow): string {
+  if (failures === attempt && attempt > 0) return `${count(attempt)} failed`;
   const ended = [
     failures === 0 ? '' : `${count(failures)} failed`,
     crashes === 0 ? '' : `${count(crashes)} lost with a worker`,

@@ -1,5 +1,5 @@
 import type { ExecDepth } from '../api.js';
-import { count, span, waiting } from './format.js';
+import { count, perSecond, span, waiting } from './format.js';
 import { Table } from './table.js';
 
 export interface ExecRow extends ExecDepth {
@@ -46,8 +46,8 @@ export function ExecFigures({ execs }: { readonly execs: readonly ExecRow[] }) {
 }
 
 /** Of the last minute. */
-function rate(perSecond: number): string {
-  return perSecond === 0 ? '–' : perSecond.toFixed(perSecond < 1 ? 2 : perSecond < 100 ? 1 : 0);
+function rate(value: number): string {
+  return value === 0 ? '–' : perSecond(value);
 }
 
 /** `12 / 40 ms`, `900 ms / 3 s`; without an attempt lately there are none. */

@@ -34,16 +34,23 @@ export function ahead(ms: number): string {
   return leftMs < 1_000 ? 'now' : `in ${span(leftMs)}`;
 }
 
-/** `950 ms`, `12 s`, `3 min`, `2 h` */
+/** `950 ms`, `12 s`, `3 min`, `2 h`, `12 d` */
 export function span(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
-  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
+  return ms < 2 * DAY_MS ? `${Math.round(ms / 3_600_000)} h` : `${count(Math.round(ms / DAY_MS))} d`;
 }
 
 /** `0.4 ms`, `12 ms` */
 export function milliseconds(ms: number): string {
   return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+}
+
+/** A rate: `0.02`, `5.2`, `1,240` */
+export function perSecond(rate: number): string {
+  if (rate === 0) return '0';
+  return rate < 100 ? rate.toFixed(rate < 1 ? 2 : 1) : count(Math.round(rate));
 }
 
 /** How long the oldest of many waits; none does at 0. */

@@ -2,6 +2,8 @@ import type { JobRow } from '../api.js';
 import { time } from './format.js';
 import { Table } from './table.js';
 
+const ERROR_CHARS = 120;
+
 interface Props {
   readonly jobs: readonly JobRow[];
   /** Chosen ids; absent where rows cannot be chosen. */
@@ -29,14 +31,20 @@ export function JobTable({ jobs, chosen, onChoose }: Props) {
             )}
             <a href={`#/jobs/${job.id}`}>{job.id}</a>
           </td>
-          <td>{job.exec}</td>
+          <td class="name">{job.exec}</td>
           <td class={`state ${job.state}`}>{job.state}</td>
           <td>{job.attempt}</td>
           <td>{time(job.submittedAt)}</td>
-          <td class={job.worker === '' ? '' : 'half'}>{job.worker || '–'}</td>
-          <td class={job.failure === undefined ? '' : 'wrap'}>{job.failure?.message.slice(0, 80) ?? '–'}</td>
+          <td class={job.worker === '' ? '' : 'name'}>{job.worker || '–'}</td>
+          <td class={job.failure === undefined ? '' : 'wrap'}>{errorText(job)}</td>
         </tr>
       ))}
     </Table>
   );
+}
+
+function errorText({ failure }: JobRow): string {
+  if (failure === undefined) return '–';
+  const { message } = failure;
+  return message.length > ERROR_CHARS ? `${message.slice(0, ERROR_CHARS)} …` : message;
 }

@@ -20,7 +20,7 @@ const ROLES = {
 
 /**
  * A table that scrolls by itself where it is wider than the screen. On a telephone each row is a block, and each cell has
- * the name of its column; the roles keep it a table for screen readers.
+ * the name of its column; cells without a value (`–`) are left out there, and the roles keep it a table for screen readers.
  */
 export function Table({ label, head, numbers = [], children }: Props) {
   const kind = (name: string): string => (numbers.includes(name) ? 'number' : '');
@@ -30,11 +30,11 @@ export function Table({ label, head, numbers = [], children }: Props) {
       { role: 'row' },
       elementsOf(tr.props.children).map((td, at) => cell(td, head[at] ?? '')),
     );
-  const cell = (td: VNode<{ class?: string }>, name: string): VNode =>
+  const cell = (td: VNode<{ class?: string; children?: ComponentChildren }>, name: string): VNode =>
     cloneElement(td, {
       role: 'cell',
       'data-name': name,
-      class: `${td.props.class ?? ''} ${kind(name)}`.trim(),
+      class: [td.props.class, kind(name), td.props.children === '–' ? 'none' : ''].filter(Boolean).join(' '),
     });
   return (
     <section class="scroll" tabIndex={0} aria-label={label}>

@@ -15,6 +15,8 @@ interface Act {
 }
 
 const JOB_ID = /^[0-9a-z]{5}-[0-9a-z]+$/;
+/** Acts on jobs: the names of schedules and queues may look like ids. */
+const JOB_ACTS = new Set(['cancel', 'redrive', 'redrive-edited']);
 
 const PAGE_ROWS = 100;
 
@@ -48,8 +50,12 @@ export function AuditView({ query }: Route) {
               <td>{time(act.at)}</td>
               <td>{act.by}</td>
               <td>{act.action}</td>
-              <td class="half">
-                {JOB_ID.test(act.target) ? <a href={`#/jobs/${act.target}`}>{act.target}</a> : act.target}
+              <td class="name">
+                {JOB_ACTS.has(act.action) && JOB_ID.test(act.target) ? (
+                  <a href={`#/jobs/${act.target}`}>{act.target}</a>
+                ) : (
+                  act.target
+                )}
               </td>
               <td class="wrap">{detailText(act.detail)}</td>
               <td>{act.no}</td>

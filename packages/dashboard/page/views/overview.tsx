@@ -2,7 +2,7 @@ import type { Overview } from '../api.js';
 import type { Live, Sample } from '../live.js';
 import { Command } from '../parts/command.js';
 import { ExecFigures, type ExecRow } from '../parts/exec-figures.js';
-import { count, waiting } from '../parts/format.js';
+import { count, perSecond, waiting } from '../parts/format.js';
 import { type LeaderProblem, problemsOf } from '../parts/problem-list.js';
 import { Sparkline } from '../parts/sparkline.js';
 import { useFollowed } from '../parts/use-look.js';
@@ -25,8 +25,8 @@ export function OverviewView(live: Live) {
       <h1>Overview</h1>
       <Problems problems={problemsOf(live)} closed={closedOf(figures)} />
       <div class="cards">
-        <Card name="Accepted/s" value={accepted.at(-1) ?? 0} course={accepted} />
-        <Card name="Ended/s" value={ended.at(-1) ?? 0} course={ended} />
+        <Card name="Accepted/s" value={accepted.at(-1) ?? 0} show={perSecond} course={accepted} />
+        <Card name="Ended/s" value={ended.at(-1) ?? 0} show={perSecond} course={ended} />
         <Card name="Queued" value={counts.queued} course={samples.map((one) => one.overview.counts.queued)} />
         <Card
           name="Running"
@@ -105,7 +105,7 @@ function Card({ name, value, course, show = count }: CardProps) {
   return (
     <div class="card">
       <div class="name">{name}</div>
-      <div class="value">{show(Math.round(value))}</div>
+      <div class="value">{show(value)}</div>
       <Sparkline values={course} label={`${name}, the last two minutes`} />
     </div>
   );

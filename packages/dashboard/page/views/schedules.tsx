@@ -76,11 +76,12 @@ function ScheduleTable({ schedules, act }: TableProps) {
       {schedules.map((one) => (
         <tr key={one.name}>
           <td>{one.name}</td>
-          <td>{one.exec}</td>
-          <td class="half">
-            <code>{ruleText(one)}</code>
+          <td class="name">{one.exec}</td>
+          <td class="whole">
+            <code>{ruleText(one)}</code>{' '}
+            <small>{one.rule.cron === undefined ? '' : (one.rule.zone ?? 'UTC')}</small>
           </td>
-          <td class="half">
+          <td class="whole">
             {one.paused ? <span class="state cancelled">paused</span> : <Times times={one.next} />}
           </td>
           <td>
@@ -120,17 +121,20 @@ function Times({ times }: { readonly times: readonly number[] }) {
   );
 }
 
-/** `Fri, 20 Nov, 03:00:00`, in the time zone of the browser. */
+/** `Fri 20 Nov, 03:00`, in the time zone of the browser; with the year where it is another, with seconds where there are some. */
 function dayTime(ms: number): string {
-  const day = { weekday: 'short', day: 'numeric', month: 'short' } as const;
-  return new Date(ms).toLocaleString('en-GB', {
-    ...day,
+  const at = new Date(ms);
+  return at.toLocaleString('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: at.getFullYear() === new Date().getFullYear() ? undefined : 'numeric',
     hour: '2-digit',
     minute: '2-digit',
-    second: '2-digit',
+    second: ms % 60_000 === 0 ? undefined : '2-digit',
   });
 }
 
 function ruleText({ rule }: ScheduleRow): string {
-  return rule.cron === undefined ? `every ${span(rule.everyMs ?? 0)}` : `${rule.cron} ${rule.zone ?? 'UTC'}`;
+  return rule.cron === undefined ? `every ${span(rule.everyMs ?? 0)}` : rule.cron;
 }

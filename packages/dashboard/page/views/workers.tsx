@@ -54,7 +54,7 @@ export function WorkersView({ overview }: Live) {
               <td>{one.credit}</td>
               <td>{Math.round(one.cpu * 100)} %</td>
               <td>{Math.round(one.lagMs)} ms</td>
-              <td>{one.labels?.join(', ') ?? '–'}</td>
+              <td class="name">{one.labels?.join(', ') ?? '–'}</td>
               <td class="actions">{one.liveness === 'gone' ? '–' : <Acts {...one} act={act} />}</td>
             </tr>
           ))}

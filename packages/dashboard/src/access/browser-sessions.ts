@@ -49,7 +49,8 @@ export class BrowserSessions {
 }
 
 export function isCsrf({ csrf }: BrowserSession, given: string): boolean {
-  return given.length === csrf.length && timingSafeEqual(Buffer.from(given), Buffer.from(csrf));
+  const [bytes, known] = [Buffer.from(given), Buffer.from(csrf)];
+  return bytes.length === known.length && timingSafeEqual(bytes, known);
 }
 
 function secret(): string {

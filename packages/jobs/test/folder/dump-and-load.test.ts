@@ -16,7 +16,9 @@ import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { encodeSnapshot } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { beginRecord, endRecord } from '#src/ledger/codec/record-frame.js';
+import { KIND_OF } from '#src/ledger/codec/record-kinds.js';
 import type { Ledger } from '#src/ledger/ledger.js';
+import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import { embedded } from '../checked-processes.js';
 import { aNumber } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
@@ -43,13 +45,24 @@ function bytesOf(ledger: Ledger): Buffer {
   return Buffer.concat([...encodeSnapshot(ledger)]);
 }
 
+folders('the histories of these tests have every type of record', () => {
+  const types = new Set(
+    [11, 12, 13, 14, 21, 22, 23].flatMap((seed) => randomHistory(seed, 600)).map(({ type }) => type),
+  );
+  // A state is what a snapshot becomes when it is loaded.
+  assert.equal(
+    [...KIND_OF.keys()].filter((type) => !types.has(type as LedgerRecord['type'])),
+    ['state'],
+  );
+});
+
 folders(
   'a folder loaded from the lines of another has the same records and the same state, in both forms',
   async () => {
     for (const [index, seed] of [11, 12, 13, 14].entries()) {
       const codec = index % 2 === 0 ? 'binary' : 'jsonl';
       const dir = memoryFolder();
-      await writeFolder(dir, entriesOf(randomHistory(seed, 200), codec), { codec });
+      await writeFolder(dir, entriesOf(randomHistory(seed, 300), codec), { codec });
       const lines = await linesOf(dir);
       const other = codec === 'binary' ? 'jsonl' : 'binary';
       for (const target of [codec, other] as const) {
@@ -92,6 +105,9 @@ folders(
     }
   },
 );
+
+const STATE =
+  '{"type":"state_ledger","tag":"abcde","now":1,"limits":{"resultsMax":1,"resultsBytesMax":1,"keyWindowMs":1},"nextJob":1,"nextPolicy":1,"nextProducer":1,"dropped":0}';
 
 const double = defineJob('double', { input: aNumber, output: aNumber });
 const never = defineJob('never', { input: aNumber, output: aNumber });
@@ -153,6 +169,10 @@ folders(
       ['the end of a log', without(5, 6)],
       ['without an ack: the job runs again', without(6)],
       ['an empty line', ['', ...records]],
+      [
+        'an optional part of a state of a later version',
+        [STATE, '{"type":"state_applause","optional":true}'],
+      ],
     ];
     for (const [name, lines] of accepted) {
       await loadLedger(lines, { dir: memoryFolder(), wal: SMALL }).catch((error: Error) =>
@@ -196,6 +216,7 @@ folders(
       [instead(2, '{"type":"policy","at":1,"no":1,"policy":{"exec":"one"}}'), 2, /policy/],
       [instead(6, '{"type":"applause","at":4,"job":1}'), 6, /type applause is not known/],
       [[...records, '{"type":"state_ledger"}'], 7, /a state must stand before all records/],
+      [[STATE, '{"type":"state_applause"}'], 2, /state_applause is no part of a state/],
       [['{"type":"state_job"}'], 1, /begins with its one line of type state_ledger/],
     ];
     for (const [lines, number, problem] of refused) {

@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeHost } from '@troupe/core';
 import { type Client, dumpLedger, type EmbeddedJobs, type LedgerLine, loadLedger } from '@troupe/jobs';
-import { verifyWal } from '@troupe/wal';
+import { openWal, verifyWal } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { encodeSnapshot } from '#src/ledger/codec/ledger-snapshot-codec.js';
+import { HAS_FIELDS } from '#src/bytes/optional-fields.js';
+import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
+import { KIND_OF } from '#src/ledger/codec/record-kinds.js';
 import type { Ledger } from '#src/ledger/ledger.js';
+import { ledgerFold } from '#src/ledger/ledger-fold.js';
 import { LEDGER_FORMAT } from '#src/ledger/ledger-format.js';
 import { embedded } from '../checked-processes.js';
 import { ledgerIn, memoryFolder } from '../folder/history-folder.js';
@@ -27,6 +30,9 @@ const cases = await Promise.all(
 golden('there are folders of the format of this version', () => {
   assert.ok(formats.includes(`v${LEDGER_FORMAT.major}.${LEDGER_FORMAT.minor}`), formats.join());
 });
+
+/** The kinds of docs/ledger-format.md. */
+const CHUNKS = [1, 2, 3, 4, 32, 33, 35, 36, 37, 64, 65];
 
 /** The jobs in the order of their numbers: input or result, by state. */
 interface Jobs {
@@ -49,6 +55,8 @@ const COUNTS: Readonly<Record<string, Jobs>> = {
   loaded: { queued: 8, running: 0, dead: 1 },
   schedules: { queued: 2, running: 0, dead: 0 },
   acts: { queued: 3, running: 0, dead: 0 },
+  rare: { queued: 4, running: 0, dead: 0 },
+  'rare-snapshot': { queued: 8, running: 0, dead: 0 },
   snapshot: { queued: 8, running: 0, dead: 1 },
 };
 
@@ -177,7 +185,28 @@ const schedules: Check = async (client) => {
   assert.is(await client.open(Count, client.idOf(lastJob)).result(), 15);
 };
 
+/** A time line, a held key, a feed that waits, and a redriven job. */
+const rare: Check = async (client, ids) => {
+  const first = client.open(Count, ids.get('golden.count') as string);
+  const { attempts = [] } = await first.inspect();
+  assert.equal(
+    attempts.map(({ attempt, worker, ending }) => [attempt, worker, ending]),
+    [
+      [1, 'w~1', 'failed'],
+      [2, 'w~1', 'timed-out'],
+      [3, 'w~1', 'worker-lost'],
+      [4, 'w~2', 'released'],
+    ],
+  );
+  assert.is(await first.result(), 2);
+  assert.is((await client.submit(Count, 1, { key: 'held' })).id, first.id);
+  assert.is(await client.open(Count, client.idOf(2)).result(), 3);
+  assert.is(await client.open(Talk, client.idOf(5)).result(), 'one two');
+};
+
 const CHECKS: Readonly<Record<string, Check>> = {
+  rare,
+  'rare-snapshot': rare,
   queued: countIs(2),
   keyed,
   jsonl: keyed,
@@ -209,6 +238,33 @@ const CHECKS: Readonly<Record<string, Check>> = {
   ordered,
   'ordered-snapshot': ordered,
 };
+
+golden('every type of record and every kind of chunk is in one of the folders', async () => {
+  const types = new Set<unknown>();
+  const chunks = new Set<number>();
+  for (const name of cases.flat()) {
+    for (const { type } of await expectedLines(name))
+      types.add(String(type).startsWith('state_') ? 'state' : type);
+    await using folder = await tempFolder();
+    await cp(join(HERE, name, 'folder'), folder.path, { recursive: true });
+    await using wal = await openWal({ dir: folder.path, ...SMALL });
+    await wal.restore({
+      ...ledgerFold,
+      restore: (ledger, chunk) => {
+        chunks.add((chunk[0] ?? 0) & ~HAS_FIELDS);
+        loadChunk(ledger, chunk);
+      },
+    });
+  }
+  assert.equal(
+    [...KIND_OF.keys()].filter((type) => !types.has(type)),
+    [],
+  );
+  assert.equal(
+    CHUNKS.filter((kind) => !chunks.has(kind)),
+    [],
+  );
+});
 
 golden('a folder without optional fields and one with them are the same ledger but for these', async () => {
   for (const name of cases.flat().filter((one) => one.endsWith('/optional-fields'))) {

@@ -33,6 +33,7 @@ import {
   TRACE,
   textOf,
 } from './golden-jobs.js';
+import { RARE_LINES } from './rare-lines.js';
 
 const [target = '', ...wanted] = process.argv.slice(2);
 const FOLD = {
@@ -201,6 +202,18 @@ async function loaded(dir: string): Promise<void> {
   await loadLedger(lines, { dir, openStored, wal: SMALL });
 }
 
+/** Made of lines, since a leader seldom writes such records. */
+async function rare(dir: string): Promise<void> {
+  await loadLedger(RARE_LINES, { dir, wal: SMALL });
+}
+
+/** The same in a snapshot, and records behind it. */
+async function rareSnapshot(dir: string): Promise<void> {
+  await rare(dir);
+  await makeSnapshot(dir);
+  await withLeader(dir, queued);
+}
+
 const CASES: Readonly<Record<string, (dir: string) => Promise<void>>> = {
   queued: (dir) => withLeader(dir, queued),
   keyed: (dir) => withLeader(dir, keyed),
@@ -215,6 +228,8 @@ const CASES: Readonly<Record<string, (dir: string) => Promise<void>>> = {
   'ordered-snapshot': orderedSnapshot,
   schedules,
   acts,
+  rare,
+  'rare-snapshot': rareSnapshot,
   jsonl: (dir) => withLeader(dir, keyed, { codec: 'jsonl' }),
 };
 

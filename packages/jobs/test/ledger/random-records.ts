@@ -41,6 +41,7 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, random: read
   if (type < 0.06 && queued !== undefined) return { type: 'expire', at, job: queued.no };
   if (type < 0.1) return scheduleRecord(ledger, at, which, detail);
   if (type < 0.13) return operatorRecord(at, dead?.no, which, detail);
+  if (type < 0.14) return leaderRecord(ledger, at, which, detail);
   if (type < 0.3 || (queued === undefined && running === undefined)) return enqueue(ledger, at, seq, detail);
   if (type < 0.55 && queued !== undefined) {
     return {
@@ -79,12 +80,23 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, random: read
   return { type: requeue, at, job, attempt, dueAt: detail < 0.3 ? 0 : at + 100, failure, ...streamed };
 }
 
+/** Records that a leader writes by itself. */
+function leaderRecord(ledger: Ledger, at: number, which: number, detail: number): LedgerRecord {
+  if (which < 0.3) return { type: 'spill_file', at, file: ledger.nextSpillFile };
+  if (which < 0.6) return { type: 'spill_drop', at, files: [...ledger.spillFiles].slice(1) };
+  if (which < 0.75) return { type: 'tick', at };
+  // The one that submits is the last.
+  if (which < 0.9) return { type: 'producer_drop', at, producers: [...ledger.producers.keys()].slice(0, -1) };
+  const resultsMax = 50 + Math.floor(detail * 100);
+  return { type: 'limits', at, resultsMax, resultsBytesMax: 100_000, keyWindowMs: ledger.limits.keyWindowMs };
+}
+
 /** Acts of an operator. */
 function operatorRecord(at: number, dead: number | undefined, which: number, detail: number): LedgerRecord {
   const by = detail < 0.7 ? { by: 'ann' } : {};
   if (dead !== undefined && which < 0.4)
     return { type: 'redrive_edited', at, job: dead, payload: 'n'.repeat(Math.floor(detail * 50)), ...by };
-  if (which < 0.5) return { type: 'key_release', at, keys: [`g.one/key-${Math.floor(detail * 9)}`] };
+  if (which < 0.5) return { type: 'key_release', at, keys: [`one/k${Math.floor(detail * at)}`] };
   if (which < 0.7)
     return { type: 'worker_quiet', at, worker: `w${Math.floor(which * 9)}`, quiet: detail < 0.6, ...by };
   return { type: 'audit', at, action: 'worker-stop', target: 'w', detail: detail < 0.5 ? '' : 'now', ...by };

@@ -7,13 +7,11 @@ const IN_FORCE_MS = 250;
 export class ActModel {
   /** Time, client and act, in the order of the log. */
   readonly acts: string[] = [];
-  /** Quiet workers, and since when in virtual time. */
+  /** Quiet workers, and since when in record time: a start is read back after the restart of a leader. */
   readonly quiet = new Map<string, number>();
-  private readonly now: () => number;
   private readonly problem: (text: string) => void;
 
-  constructor(now: () => number, problem: (text: string) => void) {
-    this.now = now;
+  constructor(problem: (text: string) => void) {
     this.problem = problem;
   }
 
@@ -22,14 +20,14 @@ export class ActModel {
     if (by !== undefined) this.acts.push(`${record.at} ${by} ${actionOf(record)}`);
     if (record.type === 'assign') return this.assigned(record);
     if (record.type !== 'worker_quiet') return;
-    if (record.quiet) this.quiet.set(record.worker, this.now());
+    if (record.quiet) this.quiet.set(record.worker, record.at);
     else this.quiet.delete(record.worker);
   }
 
   /** By the name of the worker; its incarnation follows it. */
-  private assigned({ job, worker }: AssignRecord): void {
+  private assigned({ job, worker, at }: AssignRecord): void {
     const since = this.quiet.get(worker.split('~')[0] ?? '') ?? Number.POSITIVE_INFINITY;
-    if (this.now() - since > IN_FORCE_MS) this.problem(`job ${job} goes to ${worker}, which is quiet`);
+    if (at - since > IN_FORCE_MS) this.problem(`job ${job} goes to ${worker}, which is quiet`);
   }
 }
 

@@ -1,10 +1,9 @@
-import { StreamReaders } from '#src/client/machine/stream-readers.js';
+import { ReaderProgress } from '#src/client/machine/reader-progress.js';
 import { ChunkBuffer } from '#src/leader/streams/chunk-buffer.js';
 import { JobStream } from '#src/leader/streams/job-stream.js';
 import { SpillWriter } from '#src/leader/streams/spill-writer.js';
 import type { StreamReader } from '#src/leader/streams/stream-reader.js';
 import { StreamTable } from '#src/leader/streams/stream-table.js';
-import type { StreamItems } from '#src/protocol/stream-messages.js';
 import { ChunkSender } from '#src/worker/stream/chunk-sender.js';
 import { type PlantedBug, swap, swapGetter } from './planted-bugs.js';
 
@@ -19,10 +18,6 @@ interface WriterInside {
   isNaming: boolean;
   context: { ledger: { nextSpillFile: number } };
   named(file: number): void;
-}
-
-interface ReadersInside {
-  readers: Map<number, { attempt: number; offset: number }>;
 }
 
 type Loose = Record<string, (...args: unknown[]) => unknown>;
@@ -115,16 +110,8 @@ const BUGS: readonly PlantedBug[] = [
       }),
   },
   {
-    name: 'a client reads again from where it began after a reconnect',
-    plant: () =>
-      swap(StreamReaders, 'received', (original) => {
-        return function (this: ReadersInside, items: unknown) {
-          const { reader } = items as StreamItems;
-          const before = this.readers.get(reader);
-          original.call(this, items);
-          if (before !== undefined && this.readers.has(reader)) this.readers.set(reader, before);
-        };
-      }),
+    name: 'a reader gets chunks twice that come once more after a reconnect',
+    plant: () => swap(ReaderProgress, 'newPart', () => (item: unknown) => item),
   },
   {
     name: 'the number of chunks is lost with a restart',

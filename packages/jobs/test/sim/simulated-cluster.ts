@@ -269,6 +269,7 @@ export class SimulatedCluster {
       keep,
       areGiven: leaderFaults.controls === true,
       leader: () => this.leaders.current,
+      leaderHasRunFor: (ms) => this.leaders.hasRunFor(ms),
       redriveCalled: (jobs) => this.history.redriveCalled(jobs),
       ran: (job, attempt, worker) =>
         this.history.ran(job, { attempt, worker, group: 'main', at: this.simulation.now }),

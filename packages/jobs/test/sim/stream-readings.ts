@@ -41,7 +41,7 @@ export interface HeldStream {
   readonly policy: { readonly bufferBytes: number };
 }
 
-const SESSION_MS = 500;
+const LOOK_MS = 500;
 
 /** Chunks on their way to a file are still in memory, and the last chunk may be a large one. */
 const BUFFERS_MAX = 2.5;
@@ -163,11 +163,14 @@ export class StreamReadings {
     }
   }
 
-  /** After the faults: a stream whose readers are gone has one again, since it may wait for one. */
+  /**
+   * After the faults, and again and again, because a dead letter may be redriven later: a stream whose readers are
+   * gone has one again, since it may wait for one.
+   */
   heal([machine, client]: readonly [SimulatedMachine, Client]): void {
     // Without a session it knows no ids yet.
     if (client.idOf(1).startsWith('-'))
-      return this.later(machine, SESSION_MS, () => this.heal([machine, client]));
+      return this.later(machine, LOOK_MS, () => this.heal([machine, client]));
     for (const { no, policy, state } of this.setup.records.jobs.values()) {
       const kind = KINDS.find((one) => this.jobs[one].exec === policy.exec);
       const isRead = this.readings.some(({ job, isOpen }) => job === no && isOpen);
@@ -175,6 +178,7 @@ export class StreamReadings {
       const job = this.jobs[kind];
       this.start(client.open(job, client.idOf(no)), no, job, modeOf(kind), machine);
     }
+    this.later(machine, LOOK_MS, () => this.heal([machine, client]));
   }
 
   /** Its readers end with it. */

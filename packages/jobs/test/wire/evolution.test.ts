@@ -4,10 +4,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { HAS_FIELDS, readOptionalFields, writeOptionalFields } from '#src/bytes/optional-fields.js';
+import type { FedItems, FeedState } from '#src/protocol/feed-messages.js';
+import type { StreamItems } from '#src/protocol/stream-messages.js';
 import { readClient, readSubmitHead, readToClient } from '#src/wire/client/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { WireReader } from '#src/wire/wire-reader.js';
 import { readToWorker, readWorker } from '#src/wire/worker/worker-codec.js';
+import { GOLDEN_FRAMES } from './golden-frames.js';
 
 const evolution = suite('evolution of job messages');
 
@@ -217,6 +220,77 @@ evolution('unknown words read as their nearest known meaning', () => {
     }),
   );
   assert.equal(refused, { kind: 'refused', code: 'ERR_SESSION_REFUSED', problem: 'not the leader' });
+});
+
+/** The message of a frame whose byte at `at` is a word that no version has. */
+function withOtherWord(name: string, at: number): unknown {
+  const frame = GOLDEN_FRAMES.find((one) => one.name === name) ?? assert.unreachable(name);
+  const { type, hex, read } = frame as (typeof GOLDEN_FRAMES)[number];
+  const body = Buffer.from(hex, 'hex');
+  body[at] = 77;
+  return read(type, new WireReader(body));
+}
+
+evolution('unknown words of streams, feeds and welcomes read as their nearest known meaning', () => {
+  const stream = withOtherWord('StreamItems of refused readers and a response', 4) as StreamItems;
+  assert.equal(
+    stream.items.map((item) => (item.kind === 'refused' ? item.status : item.kind)),
+    ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'end'],
+  );
+  const ended = withOtherWord('StreamItems of refused readers and a response', 14) as StreamItems;
+  assert.equal(
+    ended.items.map((item) => (item.kind === 'end' ? item.streaming : item.kind)),
+    ['refused', 'refused', 'response'],
+  );
+  const states = withOtherWord('FeedStates', 1) as { readonly items: readonly FeedState[] };
+  assert.equal(
+    states.items.map(({ phase }) => phase),
+    ['waiting', 'ended'],
+  );
+  const fed = withOtherWord('FedItems with their end', 10) as { readonly items: readonly FedItems[] };
+  assert.equal(
+    fed.items.map(({ end }) => end),
+    ['abandoned'],
+  );
+  const welcome = withOtherWord('SessionWelcome with a level of durability', 30) as { level?: string };
+  assert.is(welcome.level, undefined);
+});
+
+evolution('an item of a stream of a later kind is skipped by its length, with those around it intact', () => {
+  const read = readToClient(
+    JobFrameType.StreamItems,
+    reader((out) => {
+      out.int(1);
+      writeOptionalFields(out, []);
+      out.byte(16);
+      out.byte(0);
+      out.payload('anything');
+      out.byte(1);
+      out.byte(0);
+      out.int(2);
+    }),
+  );
+  assert.equal(read?.kind === 'stream_items' && read.items, [{ kind: 'reset', attempt: 2 }]);
+});
+
+evolution('a code of a refused submit or feed that no version has is read with its text', () => {
+  const why = ['ERR_OF_LATER', 'not now'] as const;
+  const receipts = readToClient(
+    JobFrameType.Receipts,
+    reader((out) => {
+      out.int(1);
+      out.byte(2);
+      out.int(5);
+      out.int(0);
+      for (const one of why) out.text(one);
+      out.int(30);
+    }),
+  );
+  assert.equal(receipts?.kind === 'receipts' && receipts.items[0]?.refusal, {
+    code: why[0],
+    problem: why[1],
+    retryAfterMs: 30,
+  });
 });
 
 evolution.run();

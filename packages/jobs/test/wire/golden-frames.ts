@@ -1,38 +1,13 @@
-import type { ByteWriter } from '#src/bytes/byte-writer.js';
-import type { ClientMessage, ToClient } from '#src/protocol/client/client-messages.js';
-import type { ToWorker, WorkerMessage } from '#src/protocol/worker/worker-messages.js';
-import {
-  encodeClient,
-  encodeClientHello,
-  encodeToClient,
-  readClient,
-  readClientHello,
-  readToClient,
-} from '#src/wire/client/client-codec.js';
-import type { Emit } from '#src/wire/session-codec.js';
-import type { WireReader } from '#src/wire/wire-reader.js';
+import { encodeClientHello, readClientHello } from '#src/wire/client/client-codec.js';
 import {
   encodeHeartbeatHello,
   encodeLoopBlocked,
-  encodeToWorker,
-  encodeWorker,
-  encodeWorkerHello,
   readHeartbeatHello,
   readLoopBlocked,
-  readToWorker,
-  readWorker,
-  readWorkerHello,
 } from '#src/wire/worker/worker-codec.js';
-
-/** A message and its frame in protocol 1: type and body in hex. Frames are added here, never changed. */
-export interface GoldenFrame {
-  readonly name: string;
-  readonly type: number;
-  readonly hex: string;
-  readonly message: unknown;
-  readonly encode: (out: ByteWriter, emit: Emit) => void;
-  readonly read: (type: number, from: WireReader) => unknown;
-}
+import { GOLDEN_CALLS } from './golden-calls.js';
+import { GOLDEN_FIELDS } from './golden-fields.js';
+import { client, type GoldenFrame, toClient, toWorker, worker, workerHello } from './golden-frame.js';
 
 const policy = {
   exec: 'mail.send',
@@ -56,40 +31,8 @@ const trace = {
 };
 const item = { seq: 8, ref: 1, payload: '{"to":"ann"}', key: 'k1', delayMs: 500, wantsOutcome: true };
 
-function client(name: string, type: number, hex: string, message: ClientMessage): GoldenFrame {
-  return {
-    name,
-    type,
-    hex,
-    message,
-    encode: (out, emit) => encodeClient(message, out, emit),
-    read: readClient,
-  };
-}
-
-function toClient(name: string, type: number, hex: string, message: ToClient): GoldenFrame {
-  const encode = (out: ByteWriter, emit: Emit): void => encodeToClient(message, out, emit);
-  return { name, type, hex, message, encode, read: readToClient };
-}
-
-function worker(name: string, type: number, hex: string, message: WorkerMessage): GoldenFrame {
-  return {
-    name,
-    type,
-    hex,
-    message,
-    encode: (out, emit) => encodeWorker(message, out, emit),
-    read: readWorker,
-  };
-}
-
-function toWorker(name: string, type: number, hex: string, message: ToWorker): GoldenFrame {
-  const encode = (out: ByteWriter, emit: Emit): void => encodeToWorker(message, out, emit);
-  return { name, type, hex, message, encode, read: readToWorker };
-}
-
 const clientHello = { protocol: 1, features: ['one', 'two'], client: 'ann', token: 't1' };
-const workerHello = {
+const hello = {
   protocol: 1,
   features: ['one'],
   worker: 'w',
@@ -117,10 +60,10 @@ const use = {
   recycled: 2,
   runs: 300,
 };
-const runnersHello = { ...workerHello, runners: [{ ...use, execs: ['mail/mail.send'] }] };
-const streamingHello = { ...workerHello, streams: [{ job: 7, attempt: 2, first: 300, next: 400 }] };
+const runnersHello = { ...hello, runners: [{ ...use, execs: ['mail/mail.send'] }] };
+const streamingHello = { ...hello, streams: [{ job: 7, attempt: 2, first: 300, next: 400 }] };
 
-export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
+const MESSAGES: readonly GoldenFrame[] = [
   {
     name: 'ClientHello',
     type: 64,
@@ -129,30 +72,21 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
     encode: (out, emit) => encodeClientHello(clientHello, out, emit),
     read: (_type, from) => readClientHello(from),
   },
-  {
-    name: 'WorkerHello',
-    type: 65,
-    hex: '0101036f6e650177026931010e6d61696c2f6d61696c2e73656e64010c6a6f622e61737369676e2e3e0404c0843d026831000702',
-    message: workerHello,
-    encode: (out, emit) => encodeWorkerHello(workerHello, out, emit),
-    read: (_type, from) => readWorkerHello(from),
-  },
-  {
-    name: 'WorkerHello with streams',
-    type: 65,
-    hex: '0101036f6e650177026931010e6d61696c2f6d61696c2e73656e64010c6a6f622e61737369676e2e3e0404c0843d026831090107000702ac0290030702',
-    message: streamingHello,
-    encode: (out, emit) => encodeWorkerHello(streamingHello, out, emit),
-    read: (_type, from) => readWorkerHello(from),
-  },
-  {
-    name: 'WorkerHello with warm runners',
-    type: 65,
-    hex: '0101036f6e650177026931010e6d61696c2f6d61696c2e73656e64010c6a6f622e61737369676e2e3e0404c0843d02683123022101036c6c6d0a020701000103040102ac02010e6d61696c2f6d61696c2e73656e640702',
-    message: runnersHello,
-    encode: (out, emit) => encodeWorkerHello(runnersHello, out, emit),
-    read: (_type, from) => readWorkerHello(from),
-  },
+  workerHello(
+    'WorkerHello',
+    '0101036f6e650177026931010e6d61696c2f6d61696c2e73656e64010c6a6f622e61737369676e2e3e0404c0843d026831000702',
+    hello,
+  ),
+  workerHello(
+    'WorkerHello with streams',
+    '0101036f6e650177026931010e6d61696c2f6d61696c2e73656e64010c6a6f622e61737369676e2e3e0404c0843d026831090107000702ac0290030702',
+    streamingHello,
+  ),
+  workerHello(
+    'WorkerHello with warm runners',
+    '0101036f6e650177026931010e6d61696c2f6d61696c2e73656e64010c6a6f622e61737369676e2e3e0404c0843d02683123022101036c6c6d0a020701000103040102ac02010e6d61696c2f6d61696c2e73656e640702',
+    runnersHello,
+  ),
   {
     name: 'HeartbeatHello',
     type: 79,
@@ -489,3 +423,6 @@ export const GOLDEN_FRAMES: readonly GoldenFrame[] = [
     },
   ),
 ];
+
+/** Frames are added here, never changed. */
+export const GOLDEN_FRAMES: readonly GoldenFrame[] = [...MESSAGES, ...GOLDEN_FIELDS, ...GOLDEN_CALLS];

@@ -7,6 +7,22 @@ import { WireReader } from '#src/wire/wire-reader.js';
 import { GOLDEN_FRAMES } from './golden-frames.js';
 import { laterFrame } from './later-frames.js';
 
+/** Frames without a place for optional fields: JSON, which has room for more, and lists of numbers. */
+const NO_PLACE = [
+  'Define',
+  'Await',
+  'Call',
+  'Answer',
+  'Acknowledged',
+  'Abort',
+  'Drain',
+  'Heartbeat',
+  'HeartbeatHello',
+  'LoopBlocked',
+  'Close',
+  'Stale',
+] as const satisfies readonly (keyof typeof JobFrameType)[];
+
 const golden = suite('golden frames');
 
 golden('every message is written as its golden frame', () => {
@@ -25,13 +41,16 @@ golden('every golden frame is read as its message', () => {
 golden(
   'the same frames of a later version, with optional fields everywhere, are read as the same messages',
   () => {
-    let changed = 0;
+    const unchanged = new Set<number>();
     for (const { name, type, hex, message, read } of GOLDEN_FRAMES) {
       const later = laterFrame(type, Buffer.from(hex, 'hex'));
-      if (Buffer.from(later).toString('hex') !== hex) changed += 1;
+      if (Buffer.from(later).toString('hex') === hex) unchanged.add(type);
       assert.equal(read(type, new WireReader(later)), message, name);
     }
-    assert.ok(changed >= 9, `${changed} frames have a place for optional fields`);
+    assert.equal(
+      Object.entries(JobFrameType).filter(([, type]) => unchanged.has(type)),
+      NO_PLACE.map((name) => [name, JobFrameType[name]]),
+    );
   },
 );
 

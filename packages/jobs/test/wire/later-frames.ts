@@ -9,12 +9,21 @@ import { WireReader } from '#src/wire/wire-reader.js';
 /** Number, length and bytes of the field. */
 const LATER_FIELD = fieldBytes(4_711, 'later');
 
+/** Kinds of items of a stream. */
+const [DATA, RESET, GAP, END] = [0, 1, 2, 3];
+
 /** The frame with the field in it, as far as its layout has a place for one. */
 export function laterFrame(type: number, body: Uint8Array): Uint8Array {
   const frame = new FrameCopy(body);
   switch (type) {
     case JobFrameType.ClientHello:
       return frame.offer().texts(2).fields().rest();
+    case JobFrameType.WorkerHello:
+      return frame.offer().texts(2).list().list().ints(3).texts(1).fields().rest();
+    case JobFrameType.SessionWelcome:
+      return frame.offer().texts(1).welcome().rest();
+    case JobFrameType.SessionRefused:
+      return frame.copy(1).texts(1).fields().rest();
     case JobFrameType.Submit:
       return frame.ints(1).items(() => frame.ints(2).submit());
     case JobFrameType.SubmitAll:
@@ -34,6 +43,42 @@ export function laterFrame(type: number, body: Uint8Array): Uint8Array {
         .items(() => frame.end());
     case JobFrameType.Ends:
       return frame.items(() => frame.end());
+    case JobFrameType.Chunks:
+      return frame.items(() => frame.flagged(() => frame.ints(3)).list());
+    case JobFrameType.ReadStream:
+      return frame.ints(5).fields().rest();
+    case JobFrameType.StopStream:
+      return frame.ints(1).fields().rest();
+    case JobFrameType.StreamConsumed:
+      return frame.items(() => frame.flagged(() => frame.ints(3)));
+    case JobFrameType.StreamWindows:
+    case JobFrameType.FeedRequests:
+      return frame.items(() => frame.flagged(() => frame.ints(4)));
+    case JobFrameType.StreamItems:
+      return frame
+        .ints(1)
+        .fields()
+        .items(() => frame.streamItem());
+    case JobFrameType.OpenFeed:
+      return frame.flagged(() => frame.ints(2)).rest();
+    case JobFrameType.Feed:
+      return frame.flagged(() => frame.ints(3).list()).rest();
+    case JobFrameType.CloseFeed:
+      return frame.flagged(() => frame.ints(1)).rest();
+    case JobFrameType.FeedStates:
+      return frame.items(() =>
+        frame.flagged((flags) => {
+          frame.copy(1).ints(4);
+          if ((flags & 2) !== 0) frame.texts(2).ints(1);
+        }),
+      );
+    case JobFrameType.FedItems:
+      return frame.items(() =>
+        frame.flagged((flags) => {
+          frame.ints(3).list();
+          if ((flags & 1) !== 0) frame.copy(1);
+        }),
+      );
     default:
       return body;
   }
@@ -78,8 +123,37 @@ class FrameCopy {
   }
 
   offer(): this {
-    this.ints(1);
+    return this.ints(1).list();
+  }
+
+  /** Texts or payloads behind their count. */
+  list(): this {
     return this.texts(this.from.int());
+  }
+
+  /** The numbers of a welcome: a worker gets one, a client two. Only behind the last are optional fields. */
+  welcome(): this {
+    this.ints(1);
+    const isLast = this.bytes.length - this.from.position === 1;
+    return (isLast ? this : this.ints(1)).fields();
+  }
+
+  /** Flags, the values that they announce, and then the optional fields. */
+  flagged(copyValues: (flags: number) => unknown): this {
+    const flags = this.flags();
+    copyValues(flags);
+    return this.fieldsOf(flags);
+  }
+
+  streamItem(): this {
+    const kind = this.from.byte();
+    const flags = this.flags();
+    if (kind === DATA) return this.ints(2).fieldsOf(flags).list();
+    if (kind === RESET) this.ints(1);
+    else if (kind === GAP) this.ints(3);
+    else if (kind === END) this.copy(1).outcome();
+    else this.copy(1).texts(1);
+    return this.fieldsOf(flags);
   }
 
   /** A list of optional fields that is always there. */

@@ -1,4 +1,5 @@
 import {
+  CallUnsupportedError,
   type Client,
   type DetachedSubmit,
   defineJob,
@@ -142,10 +143,11 @@ export class OutboxRelay implements AsyncDisposable {
     for (const row of ended) byExec.set(row.exec, [...(byExec.get(row.exec) ?? []), row]);
     for (const [exec, rows] of byExec) {
       const job = this.definitionOf(exec, rows[0]?.options.policy);
-      await this.options.client.releaseKeys(
-        job,
-        rows.map(({ key }) => key),
-      );
+      const keys = rows.map(({ key }) => key);
+      await this.options.client.releaseKeys(job, keys).catch((error: unknown) => {
+        // A leader of a version without held keys has none to release.
+        if (!(error instanceof CallUnsupportedError)) throw error;
+      });
     }
   }
 
@@ -163,13 +165,14 @@ export class OutboxRelay implements AsyncDisposable {
 
   /** Deleted with its append, unless an earlier job had its key. */
   private async submit(row: OutboxRow): Promise<{ readonly isDeleted: boolean }> {
-    const { id, key, exec, payload, options } = row;
+    const { id, key, exec, options } = row;
     const { client, journal } = this.options;
     const { policy, ...given } = options;
     const job = this.definitionOf(exec, policy);
+    const input = inputOf(row);
     journal?.rows.add(key, id);
     try {
-      const { receipt } = await client.submit(job, JSON.parse(payload), {
+      const { receipt } = await client.submit(job, input, {
         ...given,
         key,
         holdKey: journal === undefined,
@@ -228,4 +231,13 @@ function lanesOf(rows: readonly OutboxRow[]): readonly (readonly OutboxRow[])[] 
     else lane.push(row);
   }
   return [...lanes.values()];
+}
+
+/** Other languages may write a row by hand. */
+function inputOf({ id, payload }: OutboxRow): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    throw new JobDefinitionError(`row ${id} of the outbox`, 'its payload is not JSON');
+  }
 }

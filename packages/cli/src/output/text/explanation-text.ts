@@ -50,8 +50,13 @@ export function reasonText(reason: WaitReason, idOf: (job: number) => string): s
     case 'being-written':
       return 'a record about it is on its way to the disk';
     default:
-      return reason satisfies never;
+      return laterText(reason);
   }
+}
+
+/** A leader of a later version may have further reasons. */
+function laterText(reason: never): string {
+  return JSON.stringify(reason);
 }
 
 function aheadText({

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JobInputView } from '@troupe/jobs';
 import { badInput, HttpProblem } from '../../problem/http-problem.js';
 import { readJson } from '../request-body.js';
@@ -27,6 +28,7 @@ const input: Route = {
         bytes: { type: 'integer', description: 'Of the whole input.' },
         kind: { enum: ['json', 'bytes'] },
         isCut: { type: 'boolean' },
+        isRedacted: { type: 'boolean', description: 'Fields of `value` are hidden.' },
         value: ANY_VALUE,
         text: { type: 'string' },
       },
@@ -39,7 +41,10 @@ const input: Route = {
     const isCut = view.bytes.length < view.total;
     const head = { id: call.parameters.inPath('id'), bytes: view.total, kind: view.kind, isCut };
     const value = isCut || view.kind === 'bytes' ? undefined : jsonOf(view.bytes);
-    if (value !== undefined) return json({ ...head, value: call.redaction.redact(value.value) });
+    if (value !== undefined) {
+      const shown = call.redaction.redact(value.value);
+      return json({ ...head, isRedacted: !isDeepStrictEqual(shown, value.value), value: shown });
+    }
     call.redaction.mustBeEmpty();
     return json({
       ...head,

@@ -1,11 +1,11 @@
 import type { ClientMessage } from '../../protocol/client/client-messages.js';
 import type { ReadStream, StreamConsumed, StreamItems } from '../../protocol/stream-messages.js';
-import { positionBehind } from '../stream/position-behind.js';
 import type { ClientEffects } from './client-effects.js';
+import { ReaderProgress } from './reader-progress.js';
 
 /** The readers of a client. Each knows its place, so that a new session goes on where the last one ended. */
 export class StreamReaders {
-  private readonly readers = new Map<number, ReadStream>();
+  private readonly readers = new Map<number, ReaderProgress>();
   private readonly write: (message: ClientMessage) => void;
   private readonly effects: Pick<ClientEffects, 'streamed'>;
   /** Before the first session the request waits for the welcome. */
@@ -17,12 +17,15 @@ export class StreamReaders {
   }
 
   read(request: ReadStream): void {
-    this.readers.set(request.reader, request);
+    this.readers.set(request.reader, new ReaderProgress(request));
     this.request(request);
   }
 
   consumed(position: StreamConsumed): void {
-    if (this.readers.has(position.reader)) this.write({ kind: 'stream_consumed', items: [position] });
+    const reader = this.readers.get(position.reader);
+    if (reader === undefined) return;
+    reader.consume(position);
+    this.write({ kind: 'stream_consumed', items: [position] });
   }
 
   stop(reader: number): void {
@@ -30,18 +33,17 @@ export class StreamReaders {
   }
 
   received({ reader, items }: StreamItems): void {
-    const known = this.readers.get(reader);
-    if (known === undefined) return;
-    const last = items.at(-1);
-    if (last?.kind === 'end' || last?.kind === 'refused') this.readers.delete(reader);
-    else if (last !== undefined) this.readers.set(reader, { ...known, ...positionBehind(last, known) });
-    this.effects.streamed(reader, items);
+    const fresh = this.readers.get(reader)?.take(items) ?? [];
+    const last = fresh.at(-1);
+    if (last === undefined) return;
+    if (last.kind === 'end' || last.kind === 'refused') this.readers.delete(reader);
+    this.effects.streamed(reader, fresh);
   }
 
   /** A new session: the leader has lost its readers with the last one. */
   welcomed({ canStream }: { readonly canStream: boolean }): void {
     this.canStream = canStream;
-    for (const request of [...this.readers.values()]) this.request(request);
+    for (const { renewal } of [...this.readers.values()]) this.request(renewal);
   }
 
   clear(): void {

@@ -18,6 +18,7 @@ import type { ScheduleTemplate } from '../schedules/schedule-template.js';
 import {
   failure,
   int,
+  ints,
   type LedgerLine,
   type LineField,
   type LineFields,
@@ -174,7 +175,13 @@ const JOB = {
   end: optional(object(END)),
 };
 
-/** In the order in which they can be read. */
+/** The files of the spill, and the first number that none has had. */
+const SPILL: LineFields<{ readonly nextFile: number; readonly files: readonly number[] }> = {
+  nextFile: int,
+  files: ints,
+};
+
+/** In the order in which they can be read. A version that does not know an optional one skips it. */
 export function* stateLines(ledger: Ledger): Generator<LedgerLine> {
   yield lineOf<Counters>('state_ledger', LEDGER, ledger);
   for (const stored of ledger.policies.values())
@@ -189,7 +196,12 @@ export function* stateLines(ledger: Ledger): Generator<LedgerLine> {
   for (const entry of ledger.audit.entries()) yield lineOf('state_audit', AUDIT, entry);
   for (const [job, tags] of ledger.tags.entries()) yield lineOf('state_tags', TAGS, { job, tags });
   for (const [job, attempts] of ledger.attempts.entries())
-    yield lineOf('state_attempts', ATTEMPTS, { job, attempts });
+    yield optionalLineOf('state_attempts', ATTEMPTS, { job, attempts });
+  if (ledger.nextSpillFile > 1)
+    yield optionalLineOf('state_spill', SPILL, {
+      nextFile: ledger.nextSpillFile,
+      files: [...ledger.spillFiles],
+    });
   for (const control of ledger.queueControls.values()) yield lineOf('state_queue', QUEUE, control);
   for (const { template, ...plan } of ledger.schedules.values())
     yield lineOf('state_schedule', SCHEDULE, { ...plan, ...template, policy: template.policy.no });
@@ -202,6 +214,10 @@ function lineOf<T>(type: string, fields: LineFields<T>, value: T): LedgerLine {
   const line: LedgerLine = { type };
   writeFields(line, fields, value);
   return line;
+}
+
+function optionalLineOf<T>(type: string, fields: LineFields<T>, value: T): LedgerLine {
+  return { ...lineOf(type, fields, value), optional: true };
 }
 
 function feedLine(job: number, feed: StoredFeed): LedgerLine {
@@ -270,6 +286,12 @@ export class StateLineReader {
         const { job, tags } = readFields(line, TAGS);
         return ledger.tags.set(job, tags);
       }
+      case 'state_spill': {
+        const { nextFile, files } = readFields(line, SPILL);
+        ledger.nextSpillFile = nextFile;
+        for (const file of files) ledger.spillFiles.add(file);
+        return;
+      }
       case 'state_queue':
         return ledger.queueControls.set(readFields(line, QUEUE));
       case 'state_schedule':
@@ -279,6 +301,7 @@ export class StateLineReader {
       case 'state_job':
         return this.addJob(line);
       default:
+        if (line['optional'] === true) return;
         throw new LedgerCorruptError(`type ${String(type)} is no part of a state`);
     }
   }

@@ -5,6 +5,7 @@ import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { payloadOfBytes } from '#src/job/payload/payload.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
 import { encodeEntry } from '#src/ledger/codec/record-entry.js';
+import { KIND_OF } from '#src/ledger/codec/record-kinds.js';
 import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import { policyOf } from '../random-records.js';
 
@@ -27,7 +28,28 @@ const tracestate = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 
 const trace = fc.option(fc.oneof(fc.record({ traceparent }), fc.record({ traceparent, tracestate })), {
   nil: undefined,
 });
-const submission = { job: number, policy: number, dueAt: at, key: text, payload, trace };
+const orderKey = fc.option(fc.string({ minLength: 1 }), { nil: undefined });
+const word = fc.string({ unit: fc.constantFrom(...'abé'), minLength: 1, maxLength: 5 });
+const tags = fc.option(fc.array(word, { minLength: 1, maxLength: 16 }), { nil: undefined });
+const holdsKey = fc.option(fc.constant(true), { nil: undefined });
+const optionalFields = { trace, orderKey, tags, holdsKey };
+const submission = { job: number, policy: number, dueAt: at, key: text, payload, ...optionalFields };
+const chunks = fc.option(number, { nil: undefined });
+const metadata = fc.option(text, { nil: undefined });
+const limits = fc.record(
+  { runningMax: number, rate: fc.record({ jobs: number, perMs: number }), keyRunningMax: number },
+  { requiredKeys: [] },
+);
+const rule = fc.oneof(
+  fc.record({ everyMs: number, overlap: fc.constant('queue' as const), catchUpMax: number }),
+  fc.record({
+    cron: text,
+    zone: text,
+    jitterMs: number,
+    overlap: fc.constant('skip' as const),
+    catchUpMax: number,
+  }),
+);
 const attempt = { at, job: number, attempt: number };
 const of = <T extends string>(...types: T[]) => fc.constantFrom(...types);
 const records: fc.Arbitrary<LedgerRecord> = fc.oneof(
@@ -44,18 +66,21 @@ const records: fc.Arbitrary<LedgerRecord> = fc.oneof(
     jobs: fc.array(fc.record(submission), { maxLength: 3 }),
   }),
   fc.record({ type: of('assign'), ...attempt, worker: text }),
-  fc.record({ type: of('ack'), ...attempt, result: payload }),
+  fc.record({ type: of('ack'), ...attempt, result: payload, chunks, metadata }),
   fc.record({
     type: of('retry', 'timeout_requeue', 'worker_down_requeue', 'release'),
     ...attempt,
     dueAt: at,
     failure,
+    chunks,
   }),
   fc.record({
     type: of('dlq'),
     ...attempt,
     reason: of('failed', 'final', 'timed-out', 'quarantined', 'payload-lost', 'feed-dropped'),
     failure,
+    chunks,
+    metadata,
   }),
   fc.record({
     type: of('feed'),
@@ -68,12 +93,47 @@ const records: fc.Arbitrary<LedgerRecord> = fc.oneof(
   }),
   fc.record({ type: of('feed_end'), at, job: number }),
   fc.record({ type: of('feed_drop'), at, job: number, below: number }),
-  fc.record({ type: of('cancel'), at, job: number, reason: text, by }),
+  fc.record({ type: of('cancel'), at, job: number, reason: text, by, chunks }),
   fc.record({ type: of('redrive', 'purge'), at, jobs: fc.array(number), by }),
   fc.record({ type: of('tick'), at }),
   fc.record({ type: of('policy_drop'), at, policies: fc.array(number) }),
   fc.record({ type: of('producer_drop'), at, producers: fc.array(number) }),
   fc.record({ type: of('limits'), at, resultsMax: number, resultsBytesMax: number, keyWindowMs: number }),
+  fc.record({ type: of('queue_limits'), at, queue: text, limits, by }),
+  fc.record({ type: of('queue_mode'), at, queue: text, mode: of('open', 'paused', 'draining'), by }),
+  fc.record({ type: of('expire'), at, job: number }),
+  fc.record({ type: of('redrive_edited'), at, job: number, payload, by }),
+  fc.record({ type: of('worker_quiet'), at, worker: text, quiet: fc.boolean(), by }),
+  fc.record({ type: of('audit'), at, action: text, target: text, detail: text, by }),
+  fc.record({ type: of('key_release'), at, keys: fc.array(text) }),
+  fc.record({ type: of('spill_file'), at, file: number }),
+  fc.record({ type: of('spill_drop'), at, files: fc.array(number) }),
+  fc.record({ type: of('state'), at, chunk: fc.uint8Array().map((bytes) => Buffer.from(bytes)) }),
+  fc.record({
+    type: of('schedule_set'),
+    at,
+    name: text,
+    client: text,
+    policy: number,
+    rule,
+    payload,
+    wallAt: at,
+    nextAt: at,
+  }),
+  fc.record({ type: of('schedule_drop'), at, name: text, by }),
+  fc.record({ type: of('schedule_pause'), at, name: text, paused: fc.boolean(), nextAt: at, by }),
+  fc.record({
+    type: of('schedule_fire'),
+    at,
+    name: text,
+    slotAt: at,
+    nextAt: at,
+    wallAt: at,
+    held: number,
+    replaced: number,
+    jobs: fc.array(fc.record(submission), { maxLength: 1 }),
+    by,
+  }),
 );
 
 function encode(all: readonly LedgerRecord[]): Buffer {
@@ -81,6 +141,14 @@ function encode(all: readonly LedgerRecord[]): Buffer {
   for (const record of all) encodeRecord(record, out);
   return out.take();
 }
+
+codec('every type of record is drawn', () => {
+  const drawn = new Set(fc.sample(records, { numRuns: 3_000, seed: 7 }).map(({ type }) => type));
+  assert.equal(
+    [...KIND_OF.keys()].filter((type) => !drawn.has(type as LedgerRecord['type'])),
+    [],
+  );
+});
 
 codec('every record is decoded unchanged, alone and among others', () => {
   void fc.assert(
@@ -90,7 +158,7 @@ codec('every record is decoded unchanged, alone and among others', () => {
       // `equal` of uvu tells -0 from 0; the format does too.
       assert.equal(JSON.parse(JSON.stringify(got)), JSON.parse(JSON.stringify(all)));
     }),
-    { numRuns: 300 },
+    { numRuns: 600 },
   );
 });
 
@@ -103,7 +171,7 @@ codec('every record is read from its line as it is from its bytes', () => {
       const [line] = decoded(out.take());
       assert.equal(JSON.parse(JSON.stringify(line)), JSON.parse(JSON.stringify(binary)));
     }),
-    { numRuns: 300 },
+    { numRuns: 600 },
   );
 });
 
@@ -130,7 +198,7 @@ codec('a truncated or damaged entry is an error with a code', () => {
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 600 },
   );
 });
 

@@ -15,6 +15,7 @@ interface Setup {
   /** Each of them is drawn, for planted bugs. */
   readonly areGiven: boolean;
   leader(): LeaderProbe | undefined;
+  leaderHasRunFor(ms: number): boolean;
   redriveCalled(jobs: readonly number[]): void;
   ran(job: number, attempt: number, worker: string): void;
 }

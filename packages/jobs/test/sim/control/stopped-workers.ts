@@ -9,6 +9,8 @@ interface Setup {
   readonly simulation: Simulation;
   /** How many leaders have opened the log: a stop is in the memory of one. */
   leaderStarts(): number;
+  /** Whether one leader has been up, with its log open and without a pause, for so long. */
+  leaderHasRunFor(ms: number): boolean;
 }
 
 /** A stop that its operator knows of. */
@@ -99,11 +101,11 @@ export class StoppedWorkers {
     simulation.at(simulation.now + ms, undefined, () => this.checkEnd(stop, leader));
   }
 
-  /** The ends of its attempts cannot be written while the disk is full. */
+  /** A leader that is paused ends nothing, and the ends of attempts cannot be written while the disk is full. */
   private checkEnd(stop: Stop, leader: LeaderProbe): void {
     const isOpen = leader.fleet.sessions.get(stop.worker)?.open === true;
     if (!isOpen || !this.isKnown(stop)) return;
-    if (leader.diskLow) this.checkLater(stop, leader, ENDED_MS);
+    if (leader.diskLow || !this.setup.leaderHasRunFor(ENDED_MS)) this.checkLater(stop, leader, ENDED_MS);
     else this.setup.simulation.problem(`worker ${stop.worker} is stopped, and goes on`);
   }
 

@@ -78,6 +78,8 @@ export class TimedJobs {
     for (const { no, payload, state, since } of records.jobs.values())
       if (NAME.test(payload) && state === 'queued' && since > far)
         client.cancel(no, TOO_LATE, { withinMs: HEAL_MS }).catch((error: unknown) => {
+          // An earlier look has cancelled it, and its time is over; a job that is queued is never called unknown.
+          if ((error as { readonly code?: unknown }).code === 'ERR_JOB_UNKNOWN') return;
           simulation.problem(`cancel of job ${no}: ${String(error)}`);
         });
     simulation.at(simulation.now + LOOK_MS, undefined, () => this.heal(client, leader));
