@@ -19,10 +19,10 @@ function watch(system: ActorSystem): void {
 
 /**
  * A session that ends with its connection has nothing more to write: what the leader had for it until then is left
- * over. A tick may fire while its actor stops, or wait behind the turn that stops it.
+ * over. A tick may fire and a connection may close while its actor stops, or behind the turn that stops it.
  */
 function isOwnRest({ to, message, reason }: DeadLetter): boolean {
-  if (message === 'tick') return reason === 'stopped' || reason === 'left-over';
+  if (message === 'tick' || message === 'closed') return reason === 'stopped' || reason === 'left-over';
   return reason === 'left-over' && message !== 'readable' && to.startsWith('/listener/');
 }
 
