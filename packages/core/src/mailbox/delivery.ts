@@ -39,9 +39,9 @@ export interface SendHook<M extends Mailbox> {
  * entry (`wakeWith`), a message to a busy actor with room goes into its queue (`post`). Everything else is
  * `postSlow`.
  *
- * The methods of a ref decide between the two fast paths themselves (ref/ref-class.ts) and never call `tell`:
- * each definition has its own copy of them, so the compiler knows the type of the receiver there, and a
- * function as large as `tell` with both paths inlined is not inlined again into the sender's handler. All
+ * The methods of a ref decide between the two fast paths themselves (ref/make-ref-class.ts) and never call
+ * `tell`: each definition has its own copy of them, so the compiler knows the type of the receiver there, and
+ * a function as large as `tell` with both paths inlined is not inlined again into the sender's handler. All
  * other senders call `tell`.
  */
 export class Delivery<M extends Mailbox = Mailbox> {

@@ -17,7 +17,7 @@ type MethodsOn<Terms> = Methods & { readonly '~terms': Terms };
  * are. Such an object is made at every use, so an idle actor holds none. It holds the ref, not the cell: kept
  * over a restart, it still reaches the actor. Its own fields have names that no handler can have.
  *
- * This function is copied from its text for each definition (own-copy.ts), so it must refer to nothing
+ * This function is copied from its text for each definition (function-copies.ts), so it must refer to nothing
  * outside itself.
  */
 function buildRefClass(
