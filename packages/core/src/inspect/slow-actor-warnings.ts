@@ -63,13 +63,13 @@ export class SlowActorWarnings implements TurnTimingObserver<ActorCell> {
     if (!this.mayWarn(turns === 1 ? `turn ${path}` : 'turns')) return;
     const message = this.lastMessage(cell);
     const rounded = Math.round(ms);
-    const last = `last message ${message ?? 'unknown'}`;
+    const name = message ?? 'unknown';
     const messages = handled === 1 ? 'a message' : `${handled} messages`;
     const text =
       turns === 1
-        ? `${path}: ${messages} in one turn held the event loop for ${rounded} ms; ${last}`
-        : `${turns} turns held the event loop for ${rounded} ms together; the last was of ${path}, ${last}; ` +
-          'the slow one is not known yet: the next turns are timed one by one, and it is named if it comes again';
+        ? `${path}: ${messages} in one turn held the event loop for ${rounded} ms; last message ${name}`
+        : `${turns} turns held the event loop for ${rounded} ms in all, the last of ${path} (message ${name}): a ` +
+          'slow actor or a busy machine. The next turns are timed one by one: a slow actor will be named';
     this.runtime.log.write('warn', text, { path, message, turns, handled, ms });
     const { events } = this.runtime;
     if (events.hasListeners) events.publish({ kind: 'long-turn', path, message, turns, handled, ms });
