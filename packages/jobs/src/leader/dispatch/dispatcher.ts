@@ -26,7 +26,7 @@ export class Dispatcher {
   /** Runs at the end of every turn. True: there is more to assign. */
   dispatch(): boolean {
     const { context } = this;
-    const { queues, fleet, ledger } = context;
+    const { queues, fleet, ledger, uncommitted } = context;
     const now = context.recordTime;
     const isPromoted = queues.promote(now);
     const areExpired = this.deadlines.expire(now);
@@ -39,7 +39,11 @@ export class Dispatcher {
       const no = queues.peek(queue);
       if (no === 0) continue;
       const job = ledger.jobs.get(no);
-      const bytes = job?.payload.length ?? context.uncommitted.bytesOf(no);
+      if (job === undefined && uncommitted.isLate(no, now)) {
+        stalled.push(queue);
+        continue;
+      }
+      const bytes = job?.payload.length ?? uncommitted.bytesOf(no);
       // A stream is never short, so it neither waits in a batch nor makes others wait in one.
       const { feature } = queue;
       // A job that crashed a worker runs outside batches, so that other jobs are not quarantined with it.

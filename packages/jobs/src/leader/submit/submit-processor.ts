@@ -144,6 +144,7 @@ export class SubmitProcessor {
     numbering.lastAt = at;
     this.uncommitted.add(submission.payload.length, numbering, seq);
     const { job, dueAt, orderKey } = submission;
+    if (policy.startWithinMs !== undefined) this.uncommitted.addDeadline(job, at + policy.startWithinMs);
     if (dueAt === 0) this.context.queues.enqueue(job, policy, client, orderKey);
   }
 

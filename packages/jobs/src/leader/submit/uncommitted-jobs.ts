@@ -45,6 +45,8 @@ export class UncommittedJobs {
   private readonly numberings = new Ring<Numbering>();
   private readonly seqs = new Ring<number>();
   private readonly workers = new Ring<WorkerSession | undefined>();
+  /** Jobs that must begin by a time. */
+  private readonly deadlines = new Map<number, number>();
 
   /** `first`: the number of the next job. */
   constructor(first: number) {
@@ -72,6 +74,7 @@ export class UncommittedJobs {
 
   /** The oldest job is in the ledger now. Returns the worker that was assigned to it meanwhile. */
   commitOldest(): WorkerSession | undefined {
+    if (this.deadlines.size > 0) this.deadlines.delete(this.first);
     this.first += 1;
     const bytes = this.sizes.shift() as number;
     const numbering = this.numberings.shift() as Numbering;
@@ -107,6 +110,15 @@ export class UncommittedJobs {
 
   contains(job: number): boolean {
     return job >= this.first && job < this.nextJob;
+  }
+
+  addDeadline(job: number, at: number): void {
+    this.deadlines.set(job, at);
+  }
+
+  /** It may not begin any more, and expires once it is in the ledger. */
+  isLate(job: number, now: number): boolean {
+    return this.deadlines.size > 0 && (this.deadlines.get(job) ?? Number.POSITIVE_INFINITY) <= now;
   }
 
   bytesOf(job: number): number {

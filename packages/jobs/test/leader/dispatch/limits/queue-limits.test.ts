@@ -250,6 +250,22 @@ limits('a job that has not begun in time is cancelled as expired, and its succes
   assert.is(client.outcomes().length, 1, 'an attempt that has begun does not expire');
 });
 
+limits('a job whose record took longer than its time does not begin', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  define(client, 2, { startWithinMs: 300 });
+  harness.heldWrites = [];
+  client.submit('late', { ref: 2 });
+  harness.advance(400);
+  const worker = harness.worker();
+  while (harness.heldWrites.length > 0) harness.completeWrite();
+  assert.equal(payloads(worker), []);
+  assert.equal(
+    client.outcomes().map(({ job, state, reason }) => [job, state, reason]),
+    [[1, 'cancelled', 'expired']],
+  );
+});
+
 limits('a deadline counts over a restart', () => {
   const harness = new LeaderHarness();
   const client = harness.client();
