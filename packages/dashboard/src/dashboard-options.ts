@@ -38,7 +38,11 @@ const secret = rule(
   `a text of at least ${TOKEN_CHARS_MIN} characters`,
   (value) => typeof value === 'string' && value.length >= TOKEN_CHARS_MIN && value.length <= 512,
 );
-const token = options({ name: text(100), token: secret, roles: listOf(oneOf(ROLES)) }, [
+const tokenName = rule(
+  '1 to 100 letters, digits and _ . : @ / -',
+  (value) => typeof value === 'string' && /^[\w.:@/-]{1,100}$/.test(value),
+);
+const token = options({ name: tokenName, token: secret, roles: listOf(oneOf(ROLES)) }, [
   'name',
   'token',
   'roles',

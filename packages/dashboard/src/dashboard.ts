@@ -58,7 +58,8 @@ export function dashboard(options: DashboardOptions): Dashboard {
       const request = req.raw;
       const principal = gate.admit(request, remote, route.role);
       const parameters = new RequestParameters(req.param(), new URL(request.url).searchParams, known);
-      const answer = await route.serve({ ...parts, principal, request, parameters, remote });
+      const acting = principal === LOCAL ? client : client.actingFor(principal.name);
+      const answer = await route.serve({ ...parts, client: acting, principal, request, parameters, remote });
       if (route.method !== 'get' && route.role === 'operate') looks.lookAgain();
       return answer;
     });

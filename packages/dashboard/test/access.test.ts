@@ -3,7 +3,7 @@ import { serveDashboard } from '@troupe/dashboard';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FailedTokens } from '#src/access/failed-tokens.js';
-import { GatewayRig } from './gateway-rig.js';
+import { GatewayRig, Shout } from './gateway-rig.js';
 
 const access = suite('access over HTTP');
 const READ = 'r'.repeat(20);
@@ -15,6 +15,10 @@ const tokens = [
   { name: 'app', token: SUBMIT, roles: ['submit'] as const },
 ];
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+interface Act {
+  readonly by: string;
+  readonly action: string;
+}
 const titleOf = async (answer: Response): Promise<string> =>
   ((await answer.json()) as { title: string }).title;
 
@@ -32,6 +36,43 @@ access('each role may do its part and nothing else', async () => {
   const cancel = (token: string): Promise<Response> => rig.post(`/api/jobs/${id}/cancel`, {}, bearer(token));
   assert.is((await cancel(SUBMIT)).status, 403);
   assert.is((await cancel(OPERATE)).status, 200);
+});
+
+access('an act over HTTP is in the audit with the name of its token, by bearer and by session', async () => {
+  await using rig = await GatewayRig.start({ tokens });
+  const session = await rig.post('/api/session', { token: OPERATE });
+  const cookie = (session.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const { csrf } = (await session.json()) as { csrf: string };
+  const id = await rig.client.submit(Shout, 'later', { runAfterMs: 60_000 }).then((job) => job.id);
+  const acts = [`/api/jobs/${id}/cancel`, '/api/queues/idle.job/pause', '/api/workers/embedded/quiet'];
+  for (const path of acts) assert.is((await rig.post(path, {}, bearer(OPERATE))).status, 200, path);
+  await rig.post(
+    '/api/schedules/nightly',
+    { exec: 'text.shout', input: 'x', cron: '@daily' },
+    bearer(OPERATE),
+  );
+  await rig.post('/api/queues/idle.job/resume', undefined, { cookie, 'x-csrf-token': csrf });
+  await rig.client.queue('idle.job').pause();
+  const { entries } = (await (await rig.get('/api/audit', bearer(READ))).json()) as { entries: Act[] };
+  assert.equal(
+    entries.map(({ by, action }) => `${by} ${action}`),
+    [
+      'gateway/operator cancel',
+      'gateway/operator queue-paused',
+      'gateway/operator worker-quiet',
+      'gateway/operator schedule-set',
+      'gateway/operator queue-open',
+      'gateway queue-paused',
+    ],
+  );
+});
+
+access('a token whose name could not stand in an audit is refused', async () => {
+  const named = { name: 'ann or bob', token: READ, roles: ['read'] as const };
+  await using rig = await GatewayRig.start();
+  const served = serveDashboard({ client: rig.client, port: 0, tokens: [named] });
+  const error = await served.catch((reason: Error) => reason);
+  assert.match(String(error), /letters, digits/);
 });
 
 access('an answer is followed with the right that its route needs, and no other route is', async () => {

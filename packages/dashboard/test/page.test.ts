@@ -313,6 +313,11 @@ pages('a page asks for a token where tokens are needed', async () => {
     await page.getByText('All is well').waitFor();
     await page.reload();
     await page.getByText('All is well').waitFor();
+    await rig.client.queue('idle.job').pause();
+    await page.goto(`${rig.url}/#/queues`);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.goto(`${rig.url}/#/audit`);
+    await page.getByRole('row', { name: 'gateway/ann queue-open' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
     await page.reload();

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Principal, type Role, rolesOf } from './role.js';
 
 export interface AccessToken {
-  /** Its name on the page and in refusals; the audit of the leader has the name of the gateway’s client. */
+  /** A plain name: on the page, in refusals, and in the audit behind that of the gateway’s client. */
   readonly name: string;
   /** The secret: at least 16 characters. */
   readonly token: string;

@@ -1,6 +1,6 @@
 // Hot path: `submit` and `run` run once per job.
 import type { Host } from '@troupe/core';
-import { wholeNumber } from '@troupe/core/option-check';
+import { checkOption, wholeNumber } from '@troupe/core/option-check';
 import type { JobDefinition, JobInput, JobOutput } from '../job/definition/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
 import { payloadOfFile } from '../job/payload/node-file-payload.js';
@@ -8,7 +8,7 @@ import { withSpoolFile } from '../job/payload/node-spool-file.js';
 import type { TraceContext } from '../job/trace-context.js';
 import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
 import type { JobsTimers } from '../jobs-host.js';
-import { checkOptions } from '../option-check.js';
+import { checkOptions, definitionError, plainName } from '../option-check.js';
 import type { LeaderActors } from '../protocol/client/actors-view.js';
 import {
   type AdminRequest,
@@ -94,6 +94,8 @@ export interface ClientSetup {
   readonly tree: () => string;
   readonly token: string;
   readonly tracing?: ClientTracing | undefined;
+  /** The user that its requests name. */
+  readonly principal?: string | undefined;
 }
 
 /**
@@ -112,16 +114,19 @@ export class Client implements JobOperations, AsyncDisposable {
   readonly workers: Workers;
   private readonly operator: OperatorCalls;
 
-  constructor(setup: ClientSetup) {
+  /** `origin`: the client whose submits and definitions it shares. */
+  constructor(setup: ClientSetup, origin?: Client) {
     const { host, calls, table } = setup;
     this.setup = setup;
     this.table = table;
-    this.outbox = new CallOutbox(host, calls, table);
-    this.encoder = new SubmitPreparer(
-      table,
-      (definition) => this.outbox.define(definition),
-      () => host.wallNow(),
-    );
+    this.outbox = origin?.outbox ?? new CallOutbox(host, calls, table);
+    this.encoder =
+      origin?.encoder ??
+      new SubmitPreparer(
+        table,
+        (definition) => this.outbox.define(definition),
+        () => host.wallNow(),
+      );
     this.admin = new AdminCalls(host, (request, wait, timeoutError) =>
       this.request(request, wait, timeoutError),
     );
@@ -133,6 +138,15 @@ export class Client implements JobOperations, AsyncDisposable {
   /** Names it in the producer records of the leader's log; stays over reconnects. */
   get token(): string {
     return this.setup.token;
+  }
+
+  /**
+   * This client for one of its own users: the audit of the leader has the name behind that of the client. Its
+   * submits are not acts; it ends with this client.
+   */
+  actingFor(principal: string): Client {
+    checkOption('actingFor', principal, plainName(128), definitionError);
+    return new Client({ ...this.setup, principal }, this);
   }
 
   /** Resolves once the job is on the leader's disk. Waits while too many submits are unanswered. */
@@ -385,8 +399,11 @@ export class Client implements JobOperations, AsyncDisposable {
     const call = new PendingRequest();
     const number = this.table.add(call);
     if (this.table.endedBy === undefined) {
-      const { calls, host } = this.setup;
-      calls.request({ call: number, request });
+      const { calls, host, principal } = this.setup;
+      calls.request({
+        call: number,
+        request: principal === undefined ? request : { ...request, principal },
+      });
       const abandon = (error: Error): void => {
         if (this.table.reject(number, error)) calls.abandonRequest(number);
       };

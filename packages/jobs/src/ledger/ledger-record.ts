@@ -124,7 +124,10 @@ export interface DeadRecord extends StreamEndFields {
 
 /** The request of an operator or a client. */
 interface RequestedRecord {
-  /** The name of the peer that requested it. Optional: absent in a log of a version without it. */
+  /**
+   * The name of the peer that requested it, and behind it that of its principal. Optional: absent in a log of
+   * a version without it.
+   */
   readonly by?: string | undefined;
 }
 
@@ -238,8 +241,11 @@ export interface ExpireRecord {
   readonly job: number;
 }
 
-/** A schedule is new, or is changed. Its policy counts it as a job. */
-export interface ScheduleSetRecord {
+/**
+ * A schedule is new, or is changed. Its policy counts it as a job. `by` is absent where its client acted for
+ * itself.
+ */
+export interface ScheduleSetRecord extends RequestedRecord {
   readonly type: 'schedule_set';
   readonly at: number;
   readonly name: string;

@@ -108,7 +108,13 @@ versions('an unknown call and an unreadable one are answered, and the connection
   peer.emit((out, emit) => encodeClientHello(hello, out, emit));
   const welcome = await peer.next();
   assert.is(welcome.kind === 'welcome' && welcome.protocol, 1);
-  const texts = ['{"kind":"later-call","job":1}', '{"kind":"list","state":"asleep"}', 'no JSON', '[]'];
+  const texts = [
+    '{"kind":"later-call","job":1}',
+    '{"kind":"list","state":"asleep"}',
+    '{"kind":"overview","principal":"no plain name"}',
+    'no JSON',
+    '[]',
+  ];
   for (const [index, text] of texts.entries()) {
     peer.emit((out, emit) => {
       out.int(index);

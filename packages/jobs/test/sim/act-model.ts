@@ -16,7 +16,8 @@ export class ActModel {
   }
 
   take(record: LedgerRecord): void {
-    const by = record.type === 'schedule_set' ? record.client : 'by' in record ? record.by : undefined;
+    const by =
+      record.type === 'schedule_set' ? (record.by ?? record.client) : 'by' in record ? record.by : undefined;
     if (by !== undefined) this.acts.push(`${record.at} ${by} ${actionOf(record)}`);
     if (record.type === 'assign') return this.assigned(record);
     if (record.type !== 'worker_quiet') return;

@@ -14,5 +14,8 @@ export async function uses(client: Client): Promise<void> {
   await client.search({ state: 'lost' });
   // @ts-expect-error the new input is that of the job
   await client.redriveEdited(Count, client.idOf(found.next), 'one');
+  const acting: Client = client.actingFor('ann');
+  // @ts-expect-error a principal is a name
+  acting.actingFor(7);
   await client.submit(Count, 1, { tags: ['eu'], runAt: new Date(view.nextAt) });
 }

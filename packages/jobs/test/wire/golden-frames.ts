@@ -133,6 +133,12 @@ const MESSAGES: readonly GoldenFrame[] = [
     '03297b226b696e64223a2263616e63656c222c226a6f62223a392c22726561736f6e223a226c617465227d',
     { kind: 'call', call: 3, request: { kind: 'cancel', job: 9, reason: 'late' } },
   ),
+  client(
+    'Call for a principal',
+    71,
+    '033b7b226b696e64223a2263616e63656c222c226a6f62223a392c22726561736f6e223a226c617465222c227072696e636970616c223a22616e6e227d',
+    { kind: 'call', call: 3, request: { kind: 'cancel', job: 9, reason: 'late', principal: 'ann' } },
+  ),
   client('Close', 81, '', { kind: 'close' }),
   toClient('SessionWelcome of a client', 66, '0101036f6e65056162636465e80780804000', {
     kind: 'welcome',

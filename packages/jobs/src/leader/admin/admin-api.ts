@@ -4,6 +4,7 @@ import type { CancelRecord } from '../../ledger/ledger-record.js';
 import type {
   AdminAnswer,
   AdminRequest,
+  CancelRequest,
   JobView,
   LeaderOverview,
   ReleaseKeys,
@@ -87,7 +88,7 @@ export class AdminApi {
   serve(session: ClientSession, call: number, request: AdminRequest): void {
     switch (request.kind) {
       case 'cancel':
-        return this.cancel(session, call, request.job, request.reason);
+        return this.cancel(session, call, request);
       case 'inspect': {
         const job = this.context.ledger.jobs.get(request.job);
         if (this.isExpiredButChanging(job))
@@ -176,14 +177,15 @@ export class AdminApi {
   }
 
   /** Wins over any retry. A job that has ended already stays as it is, and the answer has its state. */
-  private cancel(session: ClientSession, call: number, no: number, reason: string): void {
+  private cancel(session: ClientSession, call: number, request: CancelRequest): void {
     const { ledger } = this.context;
+    const { job: no, reason } = request;
     const job = ledger.jobs.get(no);
     if (this.isExpiredButChanging(job))
-      return this.context.whenApplied(() => this.cancel(session, call, no, reason));
+      return this.context.whenApplied(() => this.cancel(session, call, request));
     if (job === undefined || this.isExpired(job) || !session.permits('cancel', job))
       return this.answer(session, call, { kind: 'unknown', job: no });
-    if (job.pending) return this.context.whenApplied(() => this.cancel(session, call, no, reason));
+    if (job.pending) return this.context.whenApplied(() => this.cancel(session, call, request));
     if (job.end !== undefined) return this.answer(session, call, { kind: 'cancelled', state: job.state });
     job.pending = true;
     const text = reason.slice(0, REASON_CHARS_MAX);
@@ -193,7 +195,7 @@ export class AdminApi {
       at: this.context.recordTime,
       job: no,
       reason: text,
-      by: session.client,
+      by: session.authorOf(request),
     };
     this.context.stage(chunks === undefined ? record : { ...record, chunks }, session, call);
   }
@@ -228,7 +230,8 @@ export class AdminApi {
     );
     if (dead.length === 0) return this.answer(session, call, { kind: 'count', count: 0 });
     for (const job of dead) job.pending = true;
-    const record = { type, at: this.context.recordTime, jobs: dead.map((job) => job.no), by: session.client };
+    const [jobs, by] = [dead.map((job) => job.no), session.authorOf(request)];
+    const record = { type, at: this.context.recordTime, jobs, by };
     this.context.stage(record, session, call);
   }
 

@@ -72,7 +72,7 @@ export class BulkCancel {
     this.context.stage({
       type: 'audit',
       at: this.context.recordTime,
-      by: session.client,
+      by: session.authorOf(request),
       action: 'cancel',
       target: numbers.length === 1 ? (ids[0] ?? '') : `${numbers.length} jobs`,
       detail: [request.reason.slice(0, REASON_CHARS_MAX), JSON.stringify(request.filter), ids.join(' ')]

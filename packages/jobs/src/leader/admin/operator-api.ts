@@ -195,7 +195,7 @@ export class OperatorApi {
     job.pending = true;
     const { recordTime: at } = this.context;
     this.context.stage(
-      { type: 'redrive_edited', at, job: job.no, payload, by: session.client },
+      { type: 'redrive_edited', at, job: job.no, payload, by: session.authorOf(request) },
       session,
       call,
     );
@@ -221,7 +221,7 @@ export class OperatorApi {
     if (!isKnown)
       return this.refuse(session, call, 'ERR_WORKER_UNKNOWN', `no worker '${worker}' is connected`);
     const { recordTime: at } = this.context;
-    const by = session.client;
+    const by = session.authorOf(request);
     if (request.kind === 'worker-quiet')
       return this.context.stage(
         { type: 'worker_quiet', at, worker, quiet: request.quiet, by },

@@ -7,13 +7,14 @@ import {
   queueOf,
 } from '../../job/queue-control.js';
 import type { AdminAnswer, QueueView } from '../../protocol/client/admin-messages.js';
+import type { ForPrincipal } from '../../protocol/client/for-principal.js';
 import type { LeaderParts } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 
 /** Queues for which operators may set something. */
 const CONTROLS_MAX = 1_024;
 
-type Change = { readonly limits: QueueLimits } | { readonly mode: QueueMode };
+type Change = ForPrincipal & ({ readonly limits: QueueLimits } | { readonly mode: QueueMode });
 
 /** Queues as operators see and change them. A change is a record; a bad one is refused before that. */
 export class QueueAdmin {
@@ -55,7 +56,7 @@ export class QueueAdmin {
         code: 'ERR_QUEUES_FULL',
         problem: `limits and modes are set for ${queueControls.size} queues, the most`,
       };
-    const record = { at: this.context.recordTime, queue, by: session.client };
+    const record = { at: this.context.recordTime, queue, by: session.authorOf(change) };
     if ('limits' in change)
       this.context.stage({ type: 'queue_limits', ...record, limits: change.limits }, session, call);
     else this.context.stage({ type: 'queue_mode', ...record, mode: change.mode }, session, call);

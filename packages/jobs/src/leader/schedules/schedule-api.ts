@@ -73,13 +73,14 @@ export class ScheduleApi {
       return this.answer(session, call, { kind: 'count', count: 0 });
     if (schedule === undefined)
       return this.refuse(session, call, 'ERR_SCHEDULE_UNKNOWN', `there is no schedule '${request.name}'`);
+    const by = session.authorOf(request);
     switch (request.kind) {
       case 'schedule-drop':
-        return this.drop(session, call, schedule);
+        return this.drop(session, call, schedule, by);
       case 'schedule-pause':
-        return this.pause(session, call, schedule, request.paused);
+        return this.pause(session, call, schedule, request.paused, by);
       case 'schedule-run':
-        return this.run(session, call, schedule);
+        return this.run(session, call, schedule, by);
       default:
         return request satisfies never;
     }
@@ -123,8 +124,10 @@ export class ScheduleApi {
     const nextAt = this.scheduler.recurrences.of(rule).nextAfter(Math.max(wallAt, known?.lastAt ?? 0));
     this.scheduler.setPending(name);
     const { recordTime: at } = this.context;
+    // Its jobs are jobs of the client; only the act is that of its principal.
+    const by = request.principal === undefined ? {} : { by: session.authorOf(request) };
     const fields = { name, client: session.client, policy: policy.no, rule, payload, wallAt, nextAt };
-    this.context.stage({ type: 'schedule_set', at, ...fields }, session, call);
+    this.context.stage({ type: 'schedule_set', at, ...fields, ...by }, session, call);
   }
 
   private problemOf({ name, rule, policy, payload }: SetRequest): string | undefined {
@@ -138,25 +141,31 @@ export class ScheduleApi {
     );
   }
 
-  private drop(session: ClientSession, call: number, { name }: StoredSchedule): void {
+  private drop(session: ClientSession, call: number, { name }: StoredSchedule, by: string): void {
     this.scheduler.setPending(name);
     const { recordTime: at } = this.context;
-    this.context.stage({ type: 'schedule_drop', at, name, by: session.client }, session, call);
+    this.context.stage({ type: 'schedule_drop', at, name, by }, session, call);
   }
 
   /** Instants of the pause are not run later. */
-  private pause(session: ClientSession, call: number, schedule: StoredSchedule, paused: boolean): void {
+  private pause(
+    session: ClientSession,
+    call: number,
+    schedule: StoredSchedule,
+    paused: boolean,
+    by: string,
+  ): void {
     const { name, lastAt, template } = schedule;
     if ((schedule.paused === 1) === paused) return this.answerView(session, call, name);
     const after = Math.max(this.scheduler.wallNow, lastAt);
     const nextAt = paused ? schedule.nextAt : this.scheduler.recurrences.of(template.rule).nextAfter(after);
     this.scheduler.setPending(name);
-    const fields = { name, by: session.client, paused, nextAt };
+    const fields = { name, by, paused, nextAt };
     this.context.stage({ type: 'schedule_pause', at: this.context.recordTime, ...fields }, session, call);
   }
 
   /** Client and call are its key, which is kept for the window: a request that is repeated is known by it. */
-  private run(session: ClientSession, call: number, schedule: StoredSchedule): void {
+  private run(session: ClientSession, call: number, schedule: StoredSchedule, by: string): void {
     const key = `schedule/${session.token}/${call}`;
     if (this.context.ledger.keys.get(requestKey(session.client, key)) !== undefined)
       return this.answerView(session, call, schedule.name);
@@ -167,7 +176,7 @@ export class ScheduleApi {
       return this.refuse(session, call, 'ERR_LEADER_BUSY', 'there is no room for another job');
     const problem = this.keyProblem(session);
     if (problem !== undefined) return this.refuse(session, call, 'ERR_LEADER_BUSY', problem);
-    this.scheduler.runNow(schedule, key, session, call, session.client);
+    this.scheduler.runNow(schedule, key, session, call, by);
   }
 
   private keyProblem({ identity }: ClientSession): string | undefined {

@@ -9,6 +9,7 @@ import type {
   Refusal,
   ToClient,
 } from '../../protocol/client/client-messages.js';
+import type { ForPrincipal } from '../../protocol/client/for-principal.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
 import type { OpenedFeed } from '../feeds/fed-job.js';
 import type { StreamReader } from '../streams/stream-reader.js';
@@ -75,6 +76,11 @@ export class ClientSession {
   /** Undefined where there are no keys: all clients are one identity, and share the whole tables. */
   get identity(): string | undefined {
     return this.port.access?.identity;
+  }
+
+  /** For the record of an act. Its own name comes first: a principal is only what the client says. */
+  authorOf({ principal }: ForPrincipal): string {
+    return principal === undefined ? this.client : `${this.client}/${principal}`;
   }
 
   takeSubmits(jobs: number): boolean {

@@ -12,7 +12,7 @@ export function auditEntryOf(record: LedgerRecord, tag: string): Omit<AuditEntry
   if (record.type === 'schedule_set')
     return {
       at,
-      by: record.client,
+      by: record.by ?? record.client,
       action: 'schedule-set',
       target: record.name,
       detail: ruleText(record.rule),

@@ -6,7 +6,7 @@ export interface AuditEntry {
   readonly no: number;
   /** In record time. */
   readonly at: number;
-  /** The client: identity and name. */
+  /** The client: identity and name, and behind them the principal that it acted for. */
   readonly by: string;
   readonly action: string;
   /** A job, a schedule, a queue or a worker. */

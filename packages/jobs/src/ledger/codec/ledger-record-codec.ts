@@ -80,6 +80,7 @@ function optionalFields(record: LedgerRecord): OptionalField[] | undefined {
     case 'purge':
     case 'queue_limits':
     case 'queue_mode':
+    case 'schedule_set':
     case 'schedule_drop':
     case 'schedule_pause':
     case 'schedule_fire':

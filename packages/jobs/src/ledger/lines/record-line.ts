@@ -91,6 +91,7 @@ const FIELDS: { readonly [T in Type]: LineFields<Omit<RecordOf<T>, 'type' | 'at'
     payload,
     wallAt: time,
     nextAt: time,
+    by: optional(text),
   },
   redrive_edited: { job: int, payload, by: optional(text) },
   worker_quiet: { worker: text, quiet: flag, by: optional(text) },

@@ -6,6 +6,7 @@ import type { RunnerUse } from '../worker/worker-messages.js';
 import type { LeaderActors } from './actors-view.js';
 import type { DeadLetterGroup } from './dead-letter-messages.js';
 import type { JobExplanation } from './explain-messages.js';
+import type { ForPrincipal } from './for-principal.js';
 import type {
   AuditView,
   ClientView,
@@ -17,8 +18,10 @@ import type {
 import type { ScheduleRequest, ScheduleView } from './schedule-messages.js';
 import type { OperatorRequest } from './search-messages.js';
 
-export type AdminRequest =
-  | { readonly kind: 'cancel'; readonly job: number; readonly reason: string }
+export type AdminRequest = ForPrincipal & AnyRequest;
+
+type AnyRequest =
+  | CancelRequest
   | { readonly kind: 'inspect'; readonly job: number }
   /** A part of the input of a job. */
   | { readonly kind: 'input'; readonly job: number; readonly from: number; readonly max: number }
@@ -47,6 +50,12 @@ export type AdminRequest =
   | ScheduleRequest
   | OperatorRequest;
 
+export interface CancelRequest extends ForPrincipal {
+  readonly kind: 'cancel';
+  readonly job: number;
+  readonly reason: string;
+}
+
 /** Keys of submits that hold them expire with the key window from now on. */
 export interface ReleaseKeys {
   readonly kind: 'release-keys';
@@ -64,7 +73,7 @@ export interface QueueView {
   readonly limits: QueueLimits;
   /** When an operator last changed it; 0: never. */
   readonly changedAt: number;
-  /** The client that did. */
+  /** The client that did, and behind its name the principal that it acted for. */
   readonly by: string;
   /** Jobs that may begin now, or that wait for others of their order key. */
   readonly waiting: number;

@@ -14,7 +14,7 @@ export interface AuditView {
   readonly no: number;
   /** When, on the leader's clock. */
   readonly at: number;
-  /** The client: identity and name. */
+  /** The client: identity and name, and behind them the principal that it acted for. */
   readonly by: string;
   /** Such as `cancel`, `redrive`, `schedule-set`, `worker-stop`. */
   readonly action: string;

@@ -1,8 +1,11 @@
 import type { JobPolicy } from '../../job/definition/job-policy.js';
 import type { ScheduleRule } from '../../ledger/schedules/schedule-rule.js';
+import type { ForPrincipal } from './for-principal.js';
 
 /** Requests about schedules, by name. */
-export type ScheduleRequest =
+export type ScheduleRequest = ForPrincipal & AnyScheduleRequest;
+
+type AnyScheduleRequest =
   | {
       readonly kind: 'schedule-set';
       readonly name: string;

@@ -1,4 +1,5 @@
 import type { JobState } from '../../ledger/jobs/job.js';
+import type { ForPrincipal } from './for-principal.js';
 
 /** Jobs that fit every given field. */
 export interface JobFilter {
@@ -29,7 +30,7 @@ export interface JobFilter {
 }
 
 /** Queued and running jobs behind the number `after` that fit, a batch. A dry run counts all of them. */
-export interface CancelWhereRequest {
+export interface CancelWhereRequest extends ForPrincipal {
   readonly kind: 'cancel-where';
   readonly filter: JobFilter;
   readonly reason: string;
@@ -39,7 +40,9 @@ export interface CancelWhereRequest {
 }
 
 /** Requests that look at jobs, clients and acts, and those that steer workers. */
-export type OperatorRequest =
+export type OperatorRequest = ForPrincipal & AnyOperatorRequest;
+
+type AnyOperatorRequest =
   /** The first jobs behind the number `after` that fit. */
   | { readonly kind: 'search'; readonly filter: JobFilter; readonly after: number; readonly max: number }
   | CancelWhereRequest

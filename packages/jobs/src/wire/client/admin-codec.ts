@@ -1,5 +1,6 @@
 import type { QueueLimits, QueueMode } from '../../job/queue-control.js';
 import { MessageMalformedError } from '../../jobs-error.js';
+import { isPlainName } from '../../option-check.js';
 import type { AdminRequest } from '../../protocol/client/admin-messages.js';
 import { BULK_JOBS_MAX } from '../../protocol/client/admin-messages.js';
 import { readOperatorRequest, STATES } from './operator-codec.js';
@@ -9,6 +10,14 @@ const MODES: readonly QueueMode[] = ['open', 'paused', 'draining'];
 
 /** A request of a client or an operator, from outside: every field is checked, none is trusted. */
 export function readAdminRequest(raw: Readonly<Record<string, unknown>>): AdminRequest {
+  const request = readRequest(raw);
+  if (raw['principal'] === undefined) return request;
+  const principal = text(raw, 'principal');
+  if (!isPlainName(principal)) throw new MessageMalformedError('request: principal is not a plain name');
+  return { ...request, principal };
+}
+
+function readRequest(raw: Readonly<Record<string, unknown>>): AdminRequest {
   switch (raw['kind']) {
     case 'cancel':
       return { kind: 'cancel', job: whole(raw, 'job'), reason: text(raw, 'reason') };

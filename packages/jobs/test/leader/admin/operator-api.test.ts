@@ -221,6 +221,12 @@ operator('a dead letter is redriven with another input, once, and only since the
   assert.equal([audited?.by, audited?.action], ['ann/c', 'redrive-edited']);
 });
 
+/** Acts with another name than their request. */
+const ACTIONS: Readonly<Partial<Record<AdminRequest['kind'], string>>> = {
+  'cancel-where': 'cancel',
+  'queue-mode': 'queue-paused',
+};
+
 operator('who did what to what is kept, over a restart and for another version', () => {
   const { client, harness } = world();
   call(client, 'count', { kind: 'redrive', jobs: [2] });
@@ -250,6 +256,64 @@ operator('who did what to what is kept, over a restart and for another version',
   assert.equal(acts(client), expected);
   assert.equal(acts(client, 3), expected.slice(3));
   assert.equal(acts(harness.restarted().keyedClient('ann', { token: 't9' })), expected);
+});
+
+/** One act of each kind, for a world in which 2 is dead, 3 cancelled, and 5 to 8 are queued. */
+const ACTS: readonly (AdminRequest & { readonly answer: AdminAnswer['kind'] })[] = [
+  { kind: 'cancel', job: 5, reason: '', answer: 'cancelled' },
+  { kind: 'redrive-edited', job: 2, attempt: 1, payload: '1', answer: 'count' },
+  {
+    kind: 'cancel-where',
+    filter: { tag: 'eu' },
+    reason: '',
+    after: 0,
+    max: 9,
+    dryRun: false,
+    answer: 'cancel-report',
+  },
+  { kind: 'queue-mode', queue: '*', mode: 'paused', answer: 'queue' },
+  { kind: 'queue-limits', queue: '*', limits: { runningMax: 3 }, answer: 'queue' },
+  {
+    kind: 'schedule-set',
+    name: 's',
+    policy: policyOf('one'),
+    payload: '1',
+    rule: { everyMs: 1_000, overlap: 'skip', catchUpMax: 0 },
+    answer: 'schedule',
+  },
+  { kind: 'schedule-run', name: 's', answer: 'schedule' },
+  { kind: 'schedule-pause', name: 's', paused: true, answer: 'schedule' },
+  { kind: 'schedule-drop', name: 's', answer: 'count' },
+  { kind: 'worker-quiet', worker: 'w', quiet: true, answer: 'count' },
+  { kind: 'worker-stop', worker: 'w', withinMs: 1_000, answer: 'count' },
+];
+
+operator('an act for a principal has its name behind that of the client, over a restart', () => {
+  const { client, harness } = world();
+  const { nextNo } = harness.leader.ledger.audit;
+  for (const { answer, ...request } of ACTS) {
+    call(client, answer, { ...request, principal: 'eve' });
+    if (request.kind !== 'schedule-run') continue;
+    const { jobs, schedules } = harness.leader.ledger;
+    assert.equal([schedules.get('s')?.template.client, jobs.get(9)?.client], ['ann/c', 'ann/c']);
+  }
+  assert.is(harness.leader.ledger.queueControls.get('*')?.by, 'ann/c/eve');
+  for (const { leader } of [harness, harness.restarted()])
+    assert.equal(
+      [...leader.ledger.audit.entries()]
+        .filter(({ no }) => no >= nextNo)
+        .map(({ by, action }) => `${by} ${action}`),
+      ACTS.map(({ kind }) => `ann/c/eve ${ACTIONS[kind] ?? kind}`),
+    );
+});
+
+operator('dead letters are redriven and purged for a principal', () => {
+  for (const kind of ['redrive', 'purge'] as const) {
+    const { client, harness } = world();
+    call(client, 'count', { kind, jobs: [2], principal: 'eve' });
+    const [last] = [...harness.leader.ledger.audit.entries()].reverse();
+    assert.equal([last?.by, last?.action], ['ann/c/eve', kind]);
+  }
 });
 
 operator('a quiet worker gets no jobs, over restarts of it and of the leader, until it is resumed', () => {

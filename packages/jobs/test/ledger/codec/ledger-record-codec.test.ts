@@ -119,6 +119,7 @@ const records: fc.Arbitrary<LedgerRecord> = fc.oneof(
     payload,
     wallAt: at,
     nextAt: at,
+    by,
   }),
   fc.record({ type: of('schedule_drop'), at, name: text, by }),
   fc.record({ type: of('schedule_pause'), at, name: text, paused: fc.boolean(), nextAt: at, by }),
