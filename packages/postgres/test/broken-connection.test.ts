@@ -1,7 +1,16 @@
 // timeout: 120s, needs: postgresql
-import { type Client, connectClient, defineJob, handle, startLeader, startWorker } from '@troupe/jobs';
+import {
+  type Client,
+  connectClient,
+  defineJob,
+  handle,
+  type JobRefusedError,
+  startLeader,
+  startWorker,
+} from '@troupe/jobs';
 import { postgresJournal } from '@troupe/postgres';
 import { PostgresServer } from '@troupe/postgres/testing';
+import postgres from 'postgres';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AnswerProxy, TAKE_OVER } from './answer-proxy.js';
@@ -132,6 +141,64 @@ connections('a crash and restart of the server is waited for', () =>
     assert.is(await waiting, 2);
   }),
 );
+
+connections('a full disk of the server refuses new work with its reason until there is room', () =>
+  withLeader(async (client, _proxy, server) => {
+    const database = postgres(server.url.replace(/[^/]*$/, `broken_${databases}`), { max: 1 });
+    await database.unsafe(`
+      create function troupe.no_room() returns trigger language plpgsql as $$
+        begin raise exception 'could not extend file: No space left' using errcode = '53100'; end $$;
+      create trigger no_room before insert on troupe.batch for each row execute function troupe.no_room()`);
+    const waiting = client.run(Echo, 1);
+    await until(async () => (await client.overview()).diskLow);
+    const problem = 'the disk is nearly full: could not extend file: No space left';
+    assert.equal((await client.overview()).refusing, [{ code: 'ERR_DISK_LOW', problem }]);
+    const refused = await client.submit(Echo, 2).catch((error: JobRefusedError) => error);
+    assert.is((refused as JobRefusedError).code, 'ERR_DISK_LOW');
+    await database.unsafe('drop function troupe.no_room cascade');
+    assert.is(await waiting, 1);
+    await until(async () => (await client.overview()).refusing.length === 0);
+    assert.is(await client.run(Echo, 3), 3);
+    await database.end();
+  }),
+);
+
+connections('a server that appends nothing for long refuses new work with its reason', () =>
+  withLeader(
+    async (client, _proxy, server) => {
+      const database = postgres(server.url.replace(/[^/]*$/, `broken_${databases}`), { max: 1 });
+      let release: () => void = () => undefined;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await new Promise<void>((locked) => {
+        void database.begin(async (tx) => {
+          await tx`select from troupe.head for update`;
+          locked();
+          await released;
+        });
+      });
+      const waiting = client.run(Echo, 1);
+      await until(async () => (await client.overview()).refusing.length > 0);
+      assert.equal((await client.overview()).refusing, [
+        {
+          code: 'ERR_DISK_SLOW',
+          problem:
+            'the disk answers too slowly: PostgreSQL has appended nothing for 12000 ms: no answer in time',
+        },
+      ]);
+      release();
+      assert.is(await waiting, 1);
+      assert.equal((await client.overview()).refusing, []);
+      await database.end();
+    },
+    { leaseMs: 400 },
+  ),
+);
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
 
 connections('the server of these tests ends', async () => {
   await (await starting)[Symbol.asyncDispose]();

@@ -156,19 +156,29 @@ export class WalIoError extends WalError {
 
 export class WalDiskLowError extends WalError {
   override readonly code = 'ERR_WAL_DISK_LOW';
+  /** With figures, or the code of the system. */
+  readonly reason: string;
 
-  constructor(freeBytes: number | undefined, neededBytes: number) {
-    super(
-      `disk low: ${freeBytes ?? 'unknown'} bytes free, ${neededBytes} needed; retry after space was freed`,
-    );
+  /** `errno`: of the call that failed, where free space is not known. */
+  constructor(freeBytes: number | undefined, neededBytes: number, errno = 'not known') {
+    const reason =
+      freeBytes === undefined
+        ? `no room for ${neededBytes} bytes (${errno})`
+        : `${freeBytes} bytes free, ${neededBytes} needed`;
+    super(`disk low: ${reason}; retry after space was freed`);
+    this.reason = reason;
   }
 }
 
 export class WalDiskSlowError extends WalError {
   override readonly code = 'ERR_WAL_DISK_SLOW';
 
+  readonly reason: string;
+
   constructor(waitedMs: number) {
-    super(`disk slow: a sync has been running for ${Math.round(waitedMs)} ms; retry later`);
+    const reason = `a sync has been running for ${Math.round(waitedMs)} ms`;
+    super(`disk slow: ${reason}; retry later`);
+    this.reason = reason;
   }
 }
 

@@ -26,7 +26,10 @@ function lineOf(event: WalEvent): readonly [LogLevel | undefined, string] {
     case 'sync-slow':
       return ['warn', `the disk is slow: a write has been running for ${Math.round(event.ms)} ms`];
     case 'disk-low':
-      return ['warn', `the disk is nearly full: ${event.freeBytes ?? event.errno ?? 'unknown'} bytes free`];
+      return [
+        'warn',
+        `the disk is nearly full: ${event.errno ?? `${event.freeBytes ?? 'unknown'} bytes free`}`,
+      ];
     case 'disk-ok':
       return ['warn', 'the disk has space again'];
     case 'snapshot-failed':

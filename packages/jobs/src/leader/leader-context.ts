@@ -15,6 +15,7 @@ import type { JobIndex } from './search/job-index.js';
 import type { ClientSession } from './sessions/client-session.js';
 import type { WorkerSession } from './sessions/worker-session.js';
 import type { LeaderStats } from './stats/exec-stats.js';
+import type { DiskRefusal } from './submit/disk-refusal.js';
 import type { UncommittedJobs } from './submit/uncommitted-jobs.js';
 
 export type Session = ClientSession | WorkerSession;
@@ -63,7 +64,8 @@ export interface LeaderContext {
   readonly recordBytesMax: number;
   readonly draining: boolean;
   readonly diskLow: boolean;
-  readonly diskSlow: boolean;
+  /** Why new work is refused for the disk of the log; undefined: it is not. */
+  readonly diskRefusal: DiskRefusal | undefined;
   readonly logUse: LogUse;
   readonly lsn: number;
   /** Bytes of the files of streams. */

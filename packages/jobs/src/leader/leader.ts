@@ -51,6 +51,7 @@ import { DurationHistogram } from './stats/duration-histogram.js';
 import { LeaderStats } from './stats/exec-stats.js';
 import type { FoundBlock } from './streams/spill-block.js';
 import { StreamTable } from './streams/stream-table.js';
+import { type DiskRefusal, diskRefusalOf } from './submit/disk-refusal.js';
 import { ProducerRegistry } from './submit/producer-registry.js';
 import { SubmitProcessor } from './submit/submit-processor.js';
 import { UncommittedJobs } from './submit/uncommitted-jobs.js';
@@ -346,8 +347,8 @@ export class Leader implements LeaderContext {
     return this.log.disk === 'low';
   }
 
-  get diskSlow(): boolean {
-    return this.log.disk === 'slow';
+  get diskRefusal(): DiskRefusal | undefined {
+    return diskRefusalOf(this.log);
   }
 
   get logUse(): LogUse {

@@ -19,6 +19,7 @@ const LINES: readonly (readonly [WalEvent, LogLevel | undefined, RegExp])[] = [
   [{ kind: 'snapshot-fallback', reason: 'crc' }, 'warn', /newest snapshot is damaged.*crc/],
   [{ kind: 'sync-slow', ms: 1_200.4 }, 'warn', /disk is slow.* 1200 ms/],
   [{ kind: 'disk-low', freeBytes: 77, errno: undefined }, 'warn', /nearly full: 77 bytes free/],
+  [{ kind: 'disk-low', freeBytes: undefined, errno: 'EMFILE' }, 'warn', /nearly full: EMFILE$/],
   [{ kind: 'disk-ok' }, 'warn', /space again/],
   [
     { kind: 'snapshot-failed', error: new Error('no room'), consecutiveFailures: 2 },

@@ -176,8 +176,8 @@ export class LeaderHarness {
     };
   }
 
-  disk(disk: LogCondition['disk']): void {
-    this.leader.logChanged({ ...LOG_CONDITION, disk });
+  disk(disk: LogCondition['disk'], reason?: string): void {
+    this.leader.logChanged({ ...LOG_CONDITION, disk, reason });
   }
 
   /** The oldest held write becomes durable. */

@@ -6,7 +6,12 @@ import {
   type ProtocolContext,
   type Ref,
 } from '@troupe/core';
-import { type DurabilityLevel, JournalDeposedError, type JournalWatcher } from '@troupe/jobs/journal';
+import {
+  type DurabilityLevel,
+  JournalDeposedError,
+  type JournalWatcher,
+  type LogCondition,
+} from '@troupe/jobs/journal';
 import type { Sql } from 'postgres';
 import type { TakenRows } from '../outbox/taken-rows.js';
 import { PostgresLogShortError, PostgresUnsafeError } from '../postgres-error.js';
@@ -42,6 +47,8 @@ export interface PostgresLogProtocol {
   answered(isCommitted: boolean): void;
   /** The connection broke while the server had a batch, whose outcome is unknown. */
   broken(error: Error): void;
+  /** Nothing was appended since a connection broke, for many lengths of a lease. `reason`: how it broke. */
+  slow(reason: string): void;
   /** The connection of the appends is new, with a new epoch; undefined: another leader has taken over. */
   reconnected(head: LogHead | undefined): void;
   reconnect(): void;
@@ -59,6 +66,9 @@ export interface PostgresLogProtocol {
 
 const RECONNECT_MS = 100;
 const END_WITHIN_MS = 1_000;
+/** Without an append for so many lengths of a lease new work is refused: 30 seconds by default. */
+const SLOW_LEASES = 30;
+const DISK_FULL = '53100';
 
 class PostgresLogState {
   readonly args: PostgresLogArgs;
@@ -77,6 +87,11 @@ class PostgresLogState {
   /** The first position without a partition. */
   partitionsEnd: number;
   failedSnapshots = 0;
+  /** The connection broke, and nothing was appended since. */
+  isBroken = false;
+  disk: LogCondition['disk'] = 'ok';
+  /** Why the disk is not `ok`. */
+  reason: string | undefined = undefined;
   ended = false;
 
   constructor(args: PostgresLogArgs) {
@@ -116,7 +131,17 @@ export const PostgresLogActor: Actor<PostgresLogProtocol, PostgresLogArgs> =
         if (!isCommitted) return reconnect(ctx);
         committed(ctx);
       },
-      broken: (ctx, error) => brokenOff(ctx, error.message),
+      broken(ctx, error) {
+        if (!isDiskFull(error)) return brokenOff(ctx, error.message);
+        ctx.state.reconnecting = true;
+        retry(ctx, error);
+      },
+      slow({ state }, reason) {
+        if (!state.isBroken || state.disk !== 'ok') return;
+        state.disk = 'slow';
+        state.reason = `PostgreSQL has appended nothing for ${SLOW_LEASES * state.args.leaseMs} ms: ${reason}`;
+        report(state);
+      },
       reconnect,
       closed(ctx) {
         if (!ctx.state.reconnecting) brokenOff(ctx, 'closed');
@@ -204,12 +229,43 @@ function committed(ctx: LogContext): void {
   const { state } = ctx;
   for (const { length } of state.queue.sent?.entries ?? []) state.bytesSinceSnapshot += length;
   state.queue.committed();
+  recovered(state);
   if (state.bytesSinceSnapshot >= state.args.snapshotBytes) makeSnapshot(ctx);
   sendNext(ctx);
 }
 
+/** Where the disk of the server is full, it answers at once: another try waits, and so does new work. */
+function retry(ctx: LogContext, error: Error): void {
+  if (isDiskFull(error)) diskFull(ctx, error.message);
+  ctx.after(RECONNECT_MS, ctx.self, { key: 'reconnect' }).reconnect();
+}
+
+function diskFull({ state, log }: LogContext, reason: string): void {
+  if (state.disk === 'low') return;
+  log.warn('the disk of PostgreSQL is full', { error: reason });
+  state.disk = 'low';
+  state.reason = reason;
+  report(state);
+}
+
+function isDiskFull(error: Error): boolean {
+  return (error as { readonly code?: unknown }).code === DISK_FULL;
+}
+
+/** The log has what was at the server, or nothing is. */
+function recovered(state: PostgresLogState): void {
+  state.isBroken = false;
+  if (state.disk === 'ok') return;
+  state.disk = 'ok';
+  state.reason = undefined;
+  report(state);
+}
+
 function brokenOff(ctx: LogContext, error: string): void {
+  const { state, self } = ctx;
   ctx.log.warn('the connection of the log broke; its epoch is taken anew', { error });
+  if (!state.isBroken) ctx.after(SLOW_LEASES * state.args.leaseMs, self, { key: 'slow' }).slow(error);
+  state.isBroken = true;
   reconnect(ctx);
 }
 
@@ -237,7 +293,7 @@ function reconnect(ctx: LogContext): void {
     (error: Error) => {
       if (state.ended) return;
       if (isFinal(error)) self.tell.lost(error);
-      else ctx.after(RECONNECT_MS, self, { key: 'reconnect' }).reconnect();
+      else retry(ctx, error);
     },
   );
 }
@@ -254,7 +310,10 @@ function resume(ctx: LogContext, head: LogHead): void {
   state.epoch = head.epoch;
   state.reconnecting = false;
   const { sent } = queue;
-  if (sent === undefined) return sendNext(ctx);
+  if (sent === undefined) {
+    recovered(state);
+    return sendNext(ctx);
+  }
   if (head.lsn >= sent.firstLsn) return committed(ctx);
   sendBatch(ctx, sent);
 }
@@ -278,8 +337,8 @@ function makeSnapshot(ctx: LogContext): void {
   );
 }
 
-function report({ watcher, failedSnapshots }: PostgresLogState): void {
-  watcher?.tell.logChanged({ disk: 'ok', sealedBytes: 0, cutBytes: 0, failedSnapshots });
+function report({ watcher, disk, reason, failedSnapshots }: PostgresLogState): void {
+  watcher?.tell.logChanged({ disk, reason, sealedBytes: 0, cutBytes: 0, failedSnapshots });
 }
 
 /** Closes once every write is answered. */

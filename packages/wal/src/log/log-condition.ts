@@ -2,6 +2,8 @@
 export interface LogCondition {
   /** Unless `ok`, records that are not essential are refused. `slow`: a write has taken 30 seconds so far. */
   readonly disk: 'ok' | 'low' | 'slow';
+  /** Why it is not `ok`, as it was when it became so. */
+  readonly reason?: string | undefined;
   /** Bytes of the sealed segments in use. */
   readonly sealedBytes: number;
   /** Bytes that the opening cut. */

@@ -21,6 +21,7 @@ import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { isFatal, isShortage } from '../storage/error-severity.js';
 import type { Callback } from '../storage/storage.js';
 import {
+  errnoOf,
   WalClosedError,
   WalDiskLowError,
   WalDiskSlowError,
@@ -176,6 +177,7 @@ export class Log {
     const { cutBytes, failedSnapshots } = this;
     return {
       disk: isLow ? 'low' : isSlow ? 'slow' : 'ok',
+      reason: isLow || isSlow ? refusal.reason : undefined,
       sealedBytes,
       cutBytes,
       failedSnapshots,
@@ -341,7 +343,7 @@ export class Log {
 
   /** A full disk does not end the log; any other error does. */
   private classifyBlobError(error: Error, bytes: number): WalError {
-    if (isShortage(error)) return new WalDiskLowError(undefined, bytes);
+    if (isShortage(error)) return new WalDiskLowError(undefined, bytes, errnoOf(error));
     const fatal = error instanceof WalError ? error : new WalIoError('storing a blob', error);
     this.fail(fatal);
     return fatal;

@@ -51,9 +51,12 @@ export class DiskSpace {
 
   /** A call failed for lack of space or of file handles. */
   reportShortage(error: Error): void {
+    const errno = errnoOf(error);
     const low =
-      error instanceof WalDiskLowError ? error : new WalDiskLowError(undefined, this.options.segmentBytes);
-    this.mark(low, undefined, errnoOf(error));
+      error instanceof WalDiskLowError
+        ? error
+        : new WalDiskLowError(undefined, this.options.segmentBytes, errno);
+    this.mark(low, undefined, errno);
   }
 
   private mark(low: WalDiskLowError, freeBytes: number | undefined, errno: string | undefined): void {

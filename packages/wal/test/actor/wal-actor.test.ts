@@ -279,4 +279,23 @@ actor('a watcher is told the condition of the log at once and at every change, b
   assert.is(told.at(-1), 'ok 1');
 });
 
+actor('a watcher is told why the disk is low', async () => {
+  await using directory = await tempDirectory();
+  await using system = createSystem({ name: 'test' });
+  const reasons: (string | undefined)[] = [];
+  const Watcher = defineActor('watcher', {
+    state: () => ({}),
+    handlers: {
+      logChanged: (_ctx, { disk, reason }: LogCondition) => void (disk === 'low' && reasons.push(reason)),
+    },
+  });
+  const log = system.spawn(WalActor, {
+    args: { dir: directory.path, freeBytesSoft: 2 ** 50, freeBytesHard: 1 },
+  });
+  log.tell.watch(system.spawn(Watcher));
+  for (let turn = 0; turn < 2_000 && reasons.length === 0; turn += 1)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.match(reasons[0] ?? '', /^\d+ bytes free, 1125899906842624 needed$/);
+});
+
 actor.run();

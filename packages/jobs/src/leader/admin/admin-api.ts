@@ -39,7 +39,7 @@ export class AdminApi {
   private readonly context: LeaderParts<
     | 'chunkCount'
     | 'diskLow'
-    | 'diskSlow'
+    | 'diskRefusal'
     | 'draining'
     | 'effects'
     | 'fleet'

@@ -3,7 +3,7 @@ import type { LeaderParts } from '../leader-context.js';
 
 /** The reasons for which a leader refuses submits now, each with use and limit. Empty: it takes them. */
 export function refusalReasons(
-  context: LeaderParts<'diskLow' | 'diskSlow' | 'draining' | 'ledger' | 'limits'>,
+  context: LeaderParts<'diskRefusal' | 'draining' | 'ledger' | 'limits'>,
 ): RefusalReason[] {
   const { ledger, limits } = context;
   const reasons: RefusalReason[] = [];
@@ -13,8 +13,8 @@ export function refusalReasons(
   const full = (code: RefusalReason['code'], what: string, used: number, max: number): void =>
     add(used >= max, code, `${used} ${what}, at most ${max}`);
   add(context.draining, 'ERR_LEADER_DRAINING', 'the leader is shutting down');
-  add(context.diskLow, 'ERR_DISK_LOW', 'the disk is nearly full');
-  add(context.diskSlow, 'ERR_DISK_SLOW', 'the disk answers too slowly');
+  const { diskRefusal } = context;
+  if (diskRefusal !== undefined) reasons.push(diskRefusal);
   full(
     'ERR_QUEUE_FULL',
     'jobs waiting or running',

@@ -8,7 +8,7 @@ import { RETRY_AFTER_MS } from '../submit/refusal.js';
 /** Clients that have fed one job. */
 const FEEDERS_MAX = 1_024;
 
-type Context = LeaderParts<'diskLow' | 'diskSlow' | 'ledger' | 'limits' | 'recordTime' | 'uncommitted'>;
+type Context = LeaderParts<'diskRefusal' | 'ledger' | 'limits' | 'recordTime' | 'uncommitted'>;
 
 export function feedRefusal(code: FeedRefusal['code'], problem: string, retryAfterMs = 0): FeedRefusal {
   return { code, problem, retryAfterMs };
@@ -64,8 +64,8 @@ export function itemsProblem(
     );
   if (feed !== undefined && feed.feeders.size >= FEEDERS_MAX && !feed.feeders.has(feeder))
     return feedRefusal('ERR_QUEUE_FULL', `${FEEDERS_MAX} clients have fed this job`);
-  if (context.diskLow) return feedRefusal('ERR_DISK_LOW', 'the disk is nearly full', RETRY_AFTER_MS);
-  if (context.diskSlow) return feedRefusal('ERR_DISK_SLOW', 'the disk answers too slowly', RETRY_AFTER_MS);
+  const { diskRefusal } = context;
+  if (diskRefusal !== undefined) return feedRefusal(diskRefusal.code, diskRefusal.problem, RETRY_AFTER_MS);
   return quotaProblem(context, session, job, bytesOf(items));
 }
 

@@ -55,8 +55,7 @@ const OUT_OF_ORDER = feedRefusal('ERR_MESSAGE_MALFORMED', 'the number of the fir
  */
 export class FeedTable {
   private readonly context: LeaderParts<
-    | 'diskLow'
-    | 'diskSlow'
+    | 'diskRefusal'
     | 'leaseTime'
     | 'ledger'
     | 'limits'

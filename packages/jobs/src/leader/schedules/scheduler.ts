@@ -25,8 +25,7 @@ type Decision = 'run' | 'replace' | 'skip' | 'hold' | 'wait';
 export class Scheduler {
   private readonly context: LeaderParts<
     | 'clock'
-    | 'diskLow'
-    | 'diskSlow'
+    | 'diskRefusal'
     | 'draining'
     | 'effects'
     | 'ledger'
@@ -132,7 +131,7 @@ export class Scheduler {
   hasRoom({ template }: StoredSchedule): boolean {
     const { context } = this;
     const { ledger, limits, uncommitted } = context;
-    if (context.draining || context.diskLow || context.diskSlow) return false;
+    if (context.draining || context.diskRefusal !== undefined) return false;
     if (drainingQueue(context, template.policy) !== undefined) return false;
     const { length } = template.payload;
     if (ledger.counts.queued + ledger.counts.running + uncommitted.jobs >= limits.jobsMax) return false;

@@ -39,9 +39,7 @@ const WAIT: Admission = { verdict: 'wait' };
  * submit has changed nothing, so it may be sent again.
  */
 export function admit(
-  context: LeaderParts<
-    'diskLow' | 'diskSlow' | 'draining' | 'ledger' | 'limits' | 'recordBytesMax' | 'recordTime'
-  >,
+  context: LeaderParts<'diskRefusal' | 'draining' | 'ledger' | 'limits' | 'recordBytesMax' | 'recordTime'>,
   uncommitted: UncommittedLoad,
   own: IdentityLoad | undefined,
   session: ClientSession,
@@ -75,8 +73,8 @@ export function admit(
   const draining = drainingQueue(context, policy);
   if (draining !== undefined)
     return refuse('ERR_QUEUE_DRAINING', `an operator drains queue ${draining}`, RETRY_AFTER_MS);
-  if (context.diskLow) return refuse('ERR_DISK_LOW', 'the disk is nearly full', RETRY_AFTER_MS);
-  if (context.diskSlow) return refuse('ERR_DISK_SLOW', 'the disk answers too slowly', RETRY_AFTER_MS);
+  const { diskRefusal } = context;
+  if (diskRefusal !== undefined) return refuse(diskRefusal.code, diskRefusal.problem, RETRY_AFTER_MS);
   const live = ledger.counts.queued + ledger.counts.running + uncommitted.jobs;
   if (live >= limits.jobsMax)
     return refuse('ERR_QUEUE_FULL', `${live} jobs are waiting or running`, RETRY_AFTER_MS);
@@ -94,9 +92,7 @@ export function admit(
 }
 
 function checkKey(
-  context: LeaderParts<
-    'diskLow' | 'diskSlow' | 'draining' | 'ledger' | 'limits' | 'recordBytesMax' | 'recordTime'
-  >,
+  context: LeaderParts<'diskRefusal' | 'draining' | 'ledger' | 'limits' | 'recordBytesMax' | 'recordTime'>,
   uncommitted: UncommittedLoad,
   key: string,
   item: SubmitItem,

@@ -38,8 +38,7 @@ type SubmitAll = ClientMessage & { readonly kind: 'submit_all' };
  */
 export class SubmitProcessor {
   private readonly context: LeaderParts<
-    | 'diskLow'
-    | 'diskSlow'
+    | 'diskRefusal'
     | 'draining'
     | 'index'
     | 'ledger'

@@ -31,10 +31,11 @@ admin('an overview reports when submits are refused because disk space is low', 
     return answer?.kind === 'overview' && answer.overview.diskLow;
   };
   assert.is(isDiskLow(), false);
-  harness.disk('low');
+  harness.disk('low', 'ENOSPC');
   assert.is(isDiskLow(), true);
   client.submit('1');
-  assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_DISK_LOW');
+  const refusal = client.receipts().at(-1)?.refusal;
+  assert.equal([refusal?.code, refusal?.problem], ['ERR_DISK_LOW', 'the disk is nearly full: ENOSPC']);
 });
 
 interface RefusingCase {
@@ -47,17 +48,17 @@ interface RefusingCase {
 const REFUSING: Readonly<Record<string, RefusingCase>> = {
   'low disk': {
     arrange: (harness) => {
-      harness.disk('low');
+      harness.disk('low', '7 bytes free, 9 needed');
     },
     code: 'ERR_DISK_LOW',
-    problem: /nearly full/,
+    problem: /^the disk is nearly full: 7 bytes free, 9 needed$/,
   },
   'slow disk': {
     arrange: (harness) => {
       harness.disk('slow');
     },
     code: 'ERR_DISK_SLOW',
-    problem: /too slowly/,
+    problem: /^the disk answers too slowly$/,
   },
   drain: {
     arrange: (harness) => harness.leader.drain(),
