@@ -40,6 +40,7 @@ import type {
   Submission,
 } from './ledger-record.js';
 import { Producer } from './producer.js';
+import { ProducerTable } from './producer-table.js';
 import { QueueControls } from './queue-controls.js';
 import { ScheduleTable } from './schedules/schedule-table.js';
 import { JobTags } from './tags/job-tags.js';
@@ -77,14 +78,10 @@ export class Ledger<State extends OwnerState = OwnerState> {
   deadBytes = 0;
   /** Counted as the records are applied, and so equal after every replay. */
   readonly usages = new IdentityUsages();
-  /** No producer is due before this time. Derived: 0 makes the next record look. */
-  private producersDueAt = 0;
-  /** The last of `producers`. */
-  private lastProducer: Producer | undefined = undefined;
   limits: LedgerLimits;
   readonly jobs = new JobTable<State>();
   readonly policies = new Map<number, StoredPolicy>();
-  readonly producers = new Map<number, Producer>();
+  readonly producers = new ProducerTable(this.usages);
   readonly keys = new KeyWindow();
   /** By job, as long as the job is kept. */
   readonly feeds = new Map<number, StoredFeed>();
@@ -132,8 +129,15 @@ export class Ledger<State extends OwnerState = OwnerState> {
       case 'ack':
         return this.ack(record);
       case 'enqueue_all':
-        for (const job of record.jobs) this.enqueue(job, this.producer(record.producer).client, record.at);
-        this.addSubmit(record.producer, record.seq, record.jobs[0]?.job ?? 0, record.low, record.at);
+        for (const job of record.jobs)
+          this.enqueue(job, this.producers.known(record.producer).client, record.at);
+        this.producers.addSubmit(
+          record.producer,
+          record.seq,
+          record.jobs[0]?.job ?? 0,
+          record.low,
+          record.at,
+        );
         return undefined;
       case 'retry':
       case 'timeout_requeue':
@@ -195,15 +199,15 @@ export class Ledger<State extends OwnerState = OwnerState> {
         for (const no of record.policies) if (this.policies.get(no)?.jobs === 0) this.policies.delete(no);
         return undefined;
       case 'producer':
-        this.addProducer(new Producer(record.producer, record.client, record.token, record.at));
+        this.producers.add(new Producer(record.producer, record.client, record.token, record.at));
         this.nextProducer = Math.max(this.nextProducer, record.producer + 1);
         return undefined;
       case 'producer_drop':
-        for (const no of record.producers) this.dropProducer(no);
+        for (const no of record.producers) this.producers.drop(no);
         return undefined;
       case 'limits':
         this.limits = record;
-        this.producersDueAt = 0;
+        this.producers.windowChanged();
         this.trimResults(TICK_EXPIRIES_MAX);
         return undefined;
       case 'tick':
@@ -230,8 +234,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
 
   private submit(record: EnqueueRecord): Job<State> {
     const { producer, seq, job: no, low, at } = record;
-    const job = this.enqueue(record, this.producer(producer).client, at);
-    this.addSubmit(producer, seq, no, low, at);
+    const job = this.enqueue(record, this.producers.known(producer).client, at);
+    this.producers.addSubmit(producer, seq, no, low, at);
     return job;
   }
 
@@ -528,34 +532,12 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (this.dead.nextAt <= now)
       for (let left = expiriesMax; left > 0 && this.dead.nextAt <= now; left -= 1) this.expireDead();
     if (this.keys.nextAt <= now) this.keys.expire(now, expiriesMax);
-    if (this.producersDueAt <= now) this.expireProducers(now, expiriesMax);
+    if (this.producers.nextAt <= now) this.producers.expire(now, this.limits.keyWindowMs, expiriesMax);
   }
 
   private expireDead(): void {
     const job = this.dead.pop() as Job<State>;
     this.drop(job.no, job);
-  }
-
-  /** The producer that has been silent for the longest time stands first. */
-  private expireProducers(now: number, expiriesMax: number): void {
-    let left = expiriesMax;
-    for (const { no, lastAt } of this.producers.values()) {
-      this.producersDueAt = lastAt + this.limits.keyWindowMs;
-      if (this.producersDueAt > now || left === 0) return;
-      this.dropProducer(no);
-      left -= 1;
-    }
-    this.producersDueAt = now + this.limits.keyWindowMs;
-  }
-
-  /** A producer that submits moves behind all others. */
-  private addSubmit(no: number, seq: number, job: number, low: number, at: number): void {
-    const producer = this.producer(no);
-    producer.addSubmit(seq, job, low, at);
-    if (this.lastProducer === producer) return;
-    this.producers.delete(no);
-    this.producers.set(no, producer);
-    this.lastProducer = producer;
   }
 
   private get hasTooManyResults(): boolean {
@@ -645,23 +627,6 @@ export class Ledger<State extends OwnerState = OwnerState> {
     this.usages.removeDead(client, policy.exec, bytes);
   }
 
-  /** Also for producers from a snapshot, in their order there. */
-  addProducer(producer: Producer): void {
-    this.producers.set(producer.no, producer);
-    this.lastProducer = producer;
-    this.usages.of(producer.client).producers += 1;
-  }
-
-  private dropProducer(no: number): void {
-    const producer = this.producers.get(no);
-    if (producer === undefined) return;
-    this.producers.delete(no);
-    if (this.lastProducer === producer) this.lastProducer = undefined;
-    const usage = this.usages.of(producer.client);
-    usage.producers -= 1;
-    this.usages.sweep(producer.client, usage);
-  }
-
   private setState(job: Job<State>, to: JobState): void {
     const { policy, state: from } = job;
     this.counts[from] -= 1;
@@ -669,12 +634,6 @@ export class Ledger<State extends OwnerState = OwnerState> {
     countOf(policy, from, -1);
     countOf(policy, to, 1);
     job.state = to;
-  }
-
-  private producer(no: number): Producer {
-    const producer = this.producers.get(no);
-    if (producer === undefined) throw new LedgerCorruptError(`producer ${no} is unknown`);
-    return producer;
   }
 
   private expect(no: number, state: JobState, transition: string): Job<State> {

@@ -86,7 +86,8 @@ function leaderRecord(ledger: Ledger, at: number, which: number, detail: number)
   if (which < 0.6) return { type: 'spill_drop', at, files: [...ledger.spillFiles].slice(1) };
   if (which < 0.75) return { type: 'tick', at };
   // The one that submits is the last.
-  if (which < 0.9) return { type: 'producer_drop', at, producers: [...ledger.producers.keys()].slice(0, -1) };
+  const silent = [...ledger.producers.values()].slice(0, -1);
+  if (which < 0.9) return { type: 'producer_drop', at, producers: silent.map(({ no }) => no) };
   const resultsMax = 50 + Math.floor(detail * 100);
   return { type: 'limits', at, resultsMax, resultsBytesMax: 100_000, keyWindowMs: ledger.limits.keyWindowMs };
 }

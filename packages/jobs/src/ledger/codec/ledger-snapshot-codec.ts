@@ -268,7 +268,7 @@ function decodeProducer(ledger: Ledger, read: LedgerByteReader): void {
   for (let entries = read.int(); entries > 0; entries -= 1) {
     producer.addSubmit(read.int(), read.int(), producer.low, producer.lastAt);
   }
-  ledger.addProducer(producer);
+  ledger.producers.add(producer);
 }
 
 function encodeQueue({ queue, mode, limits, changedAt, by }: QueueControl, out: ByteWriter): void {

@@ -311,7 +311,7 @@ export class StateLineReader {
     const producer = new Producer(no, client, token, lastAt);
     producer.advance(low);
     for (const { seq, job } of submits) producer.addSubmit(seq, job, low, lastAt);
-    this.ledger.addProducer(producer);
+    this.ledger.producers.add(producer);
   }
 
   private addSchedule(line: Readonly<LedgerLine>): void {
