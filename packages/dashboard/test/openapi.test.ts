@@ -62,16 +62,4 @@ document('every route of the document answers, with a status that it names', asy
   }
 });
 
-document('figures are in the text format of Prometheus', async () => {
-  await using rig = await GatewayRig.start();
-  await rig.submit('later.job', 1, '?runAfter=1h');
-  const text = await (await rig.get('/metrics')).text();
-  assert.match(text, /^troupe_jobs\{state="queued"\} 1$/m);
-  assert.match(text, /^troupe_exec_unserved\{exec="later.job"\} 1$/m);
-  assert.match(text, /^troupe_log_segments \d+$/m);
-  assert.match(text, /^troupe_worker_slots\{worker="[^"]+",liveness="alive"\} \d+$/m);
-  for (const line of text.trimEnd().split('\n'))
-    assert.match(line, /^(# (HELP|TYPE) troupe_\w+ .+|troupe_\w+(\{(\w+="([^"\\]|\\.)*",?)+\})? -?[\d.]+)$/);
-});
-
 document.run();

@@ -140,6 +140,7 @@ export type {
   ClientView,
   ExecDepth,
   ExecStatsView,
+  ExecTotals,
   FoundJobs,
   LeaderStatsView,
   Quantiles,

@@ -72,6 +72,7 @@ export type {
   ClientView,
   ExecDepth,
   ExecStatsView,
+  ExecTotals,
   FoundJobs,
   LeaderStatsView,
   Quantiles,

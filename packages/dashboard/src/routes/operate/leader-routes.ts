@@ -70,7 +70,9 @@ const metrics: Route = {
   summary: 'Figures of the leader for Prometheus.',
   answers: { '200': { description: 'Text format 0.0.4.', content: { 'text/plain': { type: 'string' } } } },
   async serve({ client, request }) {
-    const text = prometheusText(await client.overview({ signal: request.signal }));
+    const wait = { signal: request.signal };
+    const [leader, { execs }] = await Promise.all([client.overview(wait), client.stats(wait)]);
+    const text = prometheusText(leader, execs);
     return new Response(text, { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } });
   },
 };

@@ -29,7 +29,9 @@ interface Parts {
  * Side effects of a record that is durable and applied: jobs are queued, sessions are notified, leases end.
  */
 export class CommitEffects {
-  private readonly context: LeaderParts<'ledger' | 'markDirty' | 'observe' | 'queues' | 'recordTime'>;
+  private readonly context: LeaderParts<
+    'ledger' | 'markDirty' | 'observe' | 'queues' | 'recordTime' | 'stats'
+  >;
   private readonly parts: Parts;
 
   constructor(context: CommitEffects['context'], parts: Parts) {
@@ -160,14 +162,19 @@ export class CommitEffects {
       context.markDirty(lease.session);
     }
     this.parts.attempts.endLease(job, job.attempt);
-    context.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.exec });
+    this.countCancelled(job);
     return job;
   }
 
   private expired(job: LeaderJob): void {
     job.pending = false;
     this.ended(job);
-    this.context.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.exec });
+    this.countCancelled(job);
+  }
+
+  private countCancelled({ no, policy }: LeaderJob): void {
+    this.context.stats.of(policy.exec).cancelled += 1;
+    this.context.observe?.({ kind: 'cancelled', job: no, exec: policy.exec });
   }
 
   private redrivenOrPurged(

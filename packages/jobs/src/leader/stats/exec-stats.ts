@@ -10,6 +10,8 @@ export class ExecStats {
   /** Attempts that failed, ran out of time or lost their worker. */
   readonly failed = new RecentCount();
   readonly dead = new RecentCount();
+  /** Or did not begin in time. */
+  cancelled = 0;
 }
 
 /** An exec that is used once must not stay for ever. */

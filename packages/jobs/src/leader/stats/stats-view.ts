@@ -15,14 +15,22 @@ export function statsView(
   const { recordTime: now, stats } = context;
   const execs = execDepths(context, search).map((depth): ExecStatsView => {
     const of = stats.of(depth.exec);
+    const { accepted, done, dead, failed, cancelled } = of;
     return {
       ...depth,
-      acceptedPerSecond: of.accepted.perSecond(now),
-      donePerSecond: of.done.perSecond(now),
-      failedPerSecond: of.failed.perSecond(now),
-      deadPerSecond: of.dead.perSecond(now),
+      acceptedPerSecond: accepted.perSecond(now),
+      donePerSecond: done.perSecond(now),
+      failedPerSecond: failed.perSecond(now),
+      deadPerSecond: dead.perSecond(now),
       waitMs: { p50: of.waits.quantile(0.5, now), p99: of.waits.quantile(0.99, now) },
       runMs: { p50: of.runs.quantile(0.5, now), p99: of.runs.quantile(0.99, now) },
+      totals: {
+        accepted: accepted.total,
+        done: done.total,
+        dead: dead.total,
+        cancelled,
+        failed: failed.total,
+      },
     };
   });
   return { at: now, execs };

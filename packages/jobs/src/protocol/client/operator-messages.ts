@@ -84,6 +84,22 @@ export interface ExecStatsView extends ExecDepth {
   readonly waitMs: Quantiles;
   /** From being assigned to the end of the attempt. */
   readonly runMs: Quantiles;
+  /** Events since the leader started. Absent: of a leader that does not show them. */
+  readonly totals?: ExecTotals | undefined;
+}
+
+/** Events of the jobs of one definition. */
+export interface ExecTotals {
+  /** Submits. */
+  readonly accepted: number;
+  /** Jobs with an output. */
+  readonly done: number;
+  /** Jobs that became dead letters. */
+  readonly dead: number;
+  /** Jobs that were cancelled, or did not begin in time. */
+  readonly cancelled: number;
+  /** Attempts that failed, ran out of time or lost their worker. */
+  readonly failed: number;
 }
 
 export interface LeaderStatsView {

@@ -452,6 +452,28 @@ operator('stats have depth, age, rates and times of each exec', () => {
   assert.is(stats().stats.execs[0]?.acceptedPerSecond, 0);
 });
 
+operator('stats count the jobs of each exec by outcome since the leader started', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  const worker = harness.worker({ slots: 3 });
+  for (let i = 0; i < 6; i += 1) client.submit(String(i));
+  worker.succeed(nth(worker.assigned(), 0));
+  worker.failFinally(nth(worker.assigned(), 1));
+  const [running, queued] = [3, 6];
+  for (const job of [running, queued]) call(client, 'cancelled', { kind: 'cancel', job, reason: '' });
+  call(client, 'cancelled', { kind: 'cancel', job: 1, reason: '' });
+  const policy = { ...policyOf('one', { doneMs: 1e6, deadMs: 1e6 }), startWithinMs: 300, requires: ['gpu'] };
+  client.write({ kind: 'define', ref: 2, policy });
+  client.submit('expires', { ref: 2 });
+  harness.advance(1_000);
+  const totals = (of: FakeClient): unknown =>
+    call(of, 'stats', { kind: 'stats' }).stats.execs.map((one) => one.totals);
+  assert.equal(totals(client), [{ accepted: 7, done: 1, dead: 1, cancelled: 3, failed: 1 }]);
+  assert.equal(totals(harness.restarted().client('ann', 't5')), [
+    { accepted: 0, done: 0, dead: 0, cancelled: 0, failed: 0 },
+  ]);
+});
+
 operator(
   'a client without the right sees neither clients nor stats nor actors nor acts, and steers no worker',
   () => {
