@@ -329,37 +329,45 @@ export interface AuditRecord extends RequestedRecord {
 }
 
 /** A fact. The ledger is the fold of all records, in order. */
-export type LedgerRecord =
+/** Requests of operators and clients. */
+export type ActRecord =
+  | CancelRecord
+  | RedriveRecord
+  | RedriveEditedRecord
+  | PurgeRecord
+  | QueueLimitsRecord
+  | QueueModeRecord
+  | ScheduleSetRecord
+  | ScheduleDropRecord
+  | SchedulePauseRecord
+  | ScheduleFireRecord
+  | WorkerQuietRecord;
+
+/** The beginning of a log, and the policies, producers and limits that its jobs refer to. */
+export type SetupRecord =
   | GenesisRecord
+  | LimitsRecord
   | PolicyRecord
   | PolicyDropRecord
   | ProducerRecord
-  | ProducerDropRecord
+  | ProducerDropRecord;
+
+export type LedgerRecord =
   | EnqueueRecord
   | EnqueueAllRecord
   | AssignRecord
   | AckRecord
   | RequeueRecord
   | DeadRecord
-  | CancelRecord
-  | RedriveRecord
-  | PurgeRecord
-  | StateRecord
-  | TickRecord
+  | ExpireRecord
   | FeedRecord
   | FeedEndRecord
   | FeedDropRecord
-  | QueueLimitsRecord
-  | QueueModeRecord
-  | ExpireRecord
-  | ScheduleSetRecord
-  | ScheduleDropRecord
-  | SchedulePauseRecord
-  | ScheduleFireRecord
-  | RedriveEditedRecord
-  | WorkerQuietRecord
+  | ActRecord
+  | SetupRecord
+  | StateRecord
+  | TickRecord
   | AuditRecord
-  | LimitsRecord
   | SpillFileRecord
   | SpillDropRecord
   | KeyReleaseRecord;

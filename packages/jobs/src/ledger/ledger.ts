@@ -17,9 +17,11 @@ import { KeyWindow, requestKey, windowKey } from './key-window.js';
 import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
 import type {
   AckRecord,
+  ActRecord,
   AssignRecord,
   CancelRecord,
   DeadRecord,
+  EnqueueAllRecord,
   EnqueueRecord,
   ExpireRecord,
   FeedDropRecord,
@@ -34,10 +36,12 @@ import type {
   ScheduleFireRecord,
   SchedulePauseRecord,
   ScheduleSetRecord,
+  SetupRecord,
   SpillDropRecord,
   SpillFileRecord,
   StateRecord,
   Submission,
+  WorkerQuietRecord,
 } from './ledger-record.js';
 import { Producer } from './producer.js';
 import { ProducerTable } from './producer-table.js';
@@ -129,16 +133,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
       case 'ack':
         return this.ack(record);
       case 'enqueue_all':
-        for (const job of record.jobs)
-          this.enqueue(job, this.producers.known(record.producer).client, record.at);
-        this.producers.addSubmit(
-          record.producer,
-          record.seq,
-          record.jobs[0]?.job ?? 0,
-          record.low,
-          record.at,
-        );
-        return undefined;
+        return this.submitAll(record);
       case 'retry':
       case 'timeout_requeue':
       case 'worker_down_requeue':
@@ -146,73 +141,83 @@ export class Ledger<State extends OwnerState = OwnerState> {
         return this.requeue(record);
       case 'dlq':
         return this.deadLetter(record);
-      case 'cancel':
-        this.addAudit(record);
-        return this.cancel(record);
+      case 'expire':
+        return this.expireJob(record);
       case 'feed':
       case 'feed_end':
       case 'feed_drop':
         return this.feed(record);
+      case 'tick':
+        return this.trimResults(TICK_EXPIRIES_MAX);
+      case 'genesis':
+      case 'limits':
+      case 'policy':
+      case 'policy_drop':
+      case 'producer':
+      case 'producer_drop':
+        return this.applySetup(record);
+      default:
+        return this.applyAct(record);
+    }
+  }
+
+  /** Every act has an entry in the audit if its client is known. */
+  private applyAct(record: ActRecord): Job<State> | undefined {
+    this.addAudit(record);
+    switch (record.type) {
+      case 'cancel':
+        return this.cancel(record);
+      case 'redrive':
+        return this.redrive(record);
+      case 'redrive_edited':
+        return this.redriveEdited(record);
+      case 'purge':
+        return this.purge(record);
       case 'queue_limits':
       case 'queue_mode':
         this.queueControls.take(record);
-        return this.addAudit(record);
-      case 'expire':
-        return this.expireJob(record);
+        return;
       case 'schedule_set':
-        this.setSchedule(record);
-        return this.addAudit(record);
+        return this.setSchedule(record);
       case 'schedule_drop':
         this.schedules.remove(record.name);
-        return this.addAudit(record);
+        return;
       case 'schedule_pause':
-        this.pauseSchedule(record);
-        return this.addAudit(record);
+        return this.pauseSchedule(record);
       case 'schedule_fire':
-        if (record.by !== undefined) this.addAudit(record);
         return this.fireSchedule(record);
-      case 'redrive_edited':
-        this.addAudit(record);
-        return this.redriveEdited(record);
       case 'worker_quiet':
-        if (record.quiet) this.quietWorkers.add(record.worker);
-        else this.quietWorkers.delete(record.worker);
-        return this.addAudit(record);
-      case 'redrive':
-        this.addAudit(record);
-        this.redrive(record);
-        return undefined;
-      case 'purge':
-        this.addAudit(record);
-        this.purge(record);
-        return undefined;
+        return this.steerWorker(record);
+      default:
+        return record satisfies never;
+    }
+  }
+
+  private applySetup(record: SetupRecord): undefined {
+    switch (record.type) {
       case 'genesis':
         if (this.tag !== '') throw new LedgerCorruptError('a second genesis record');
         this.tag = record.tag;
-        return undefined;
-      case 'policy':
-        this.policies.set(record.no, new StoredPolicy(record.no, record.policy));
-        this.nextPolicy = Math.max(this.nextPolicy, record.no + 1);
-        return undefined;
-      case 'policy_drop':
-        // A job may have come to refer to one after the record was staged.
-        for (const no of record.policies) if (this.policies.get(no)?.jobs === 0) this.policies.delete(no);
-        return undefined;
-      case 'producer':
-        this.producers.add(new Producer(record.producer, record.client, record.token, record.at));
-        this.nextProducer = Math.max(this.nextProducer, record.producer + 1);
-        return undefined;
-      case 'producer_drop':
-        for (const no of record.producers) this.producers.drop(no);
-        return undefined;
+        return;
       case 'limits':
         this.limits = record;
         this.producers.windowChanged();
-        this.trimResults(TICK_EXPIRIES_MAX);
-        return undefined;
-      case 'tick':
-        this.trimResults(TICK_EXPIRIES_MAX);
-        return undefined;
+        return this.trimResults(TICK_EXPIRIES_MAX);
+      case 'policy':
+        this.policies.set(record.no, new StoredPolicy(record.no, record.policy));
+        this.nextPolicy = Math.max(this.nextPolicy, record.no + 1);
+        return;
+      case 'policy_drop':
+        // A job may have come to refer to one after the record was staged.
+        for (const no of record.policies) if (this.policies.get(no)?.jobs === 0) this.policies.delete(no);
+        return;
+      case 'producer':
+        this.producers.add(new Producer(record.producer, record.client, record.token, record.at));
+        this.nextProducer = Math.max(this.nextProducer, record.producer + 1);
+        return;
+      case 'producer_drop':
+        for (const no of record.producers) this.producers.drop(no);
+        return;
       default:
         return record satisfies never;
     }
@@ -237,6 +242,12 @@ export class Ledger<State extends OwnerState = OwnerState> {
     const job = this.enqueue(record, this.producers.known(producer).client, at);
     this.producers.addSubmit(producer, seq, no, low, at);
     return job;
+  }
+
+  private submitAll({ producer, seq, jobs, low, at }: EnqueueAllRecord): undefined {
+    const { client } = this.producers.known(producer);
+    for (const job of jobs) this.enqueue(job, client, at);
+    this.producers.addSubmit(producer, seq, jobs[0]?.job ?? 0, low, at);
   }
 
   private enqueue(
@@ -277,16 +288,21 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return this.now + this.limits.keyWindowMs;
   }
 
-  private setSchedule({ name, client, policy: no, rule, payload, nextAt }: ScheduleSetRecord): void {
+  private setSchedule({ name, client, policy: no, rule, payload, nextAt }: ScheduleSetRecord): undefined {
     const policy = this.policies.get(no);
     if (policy === undefined)
       throw new LedgerCorruptError(`schedule ${name} refers to policy ${no}, unknown`);
     this.schedules.set(name, { client, policy, rule, payload }, { nextAt });
   }
 
-  private pauseSchedule({ name, paused, nextAt }: SchedulePauseRecord): void {
+  private pauseSchedule({ name, paused, nextAt }: SchedulePauseRecord): undefined {
     const slot = this.schedules.slotOf(name);
     if (slot !== undefined) this.schedules.change(slot, { paused: paused ? 1 : 0, nextAt });
+  }
+
+  private steerWorker({ worker, quiet }: WorkerQuietRecord): undefined {
+    if (quiet) this.quietWorkers.add(worker);
+    else this.quietWorkers.delete(worker);
   }
 
   /** Returns the job that the run replaces. */
@@ -438,7 +454,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
   }
 
   /** A job that was dropped after the record was staged is skipped. */
-  private redrive(record: RedriveRecord): void {
+  private redrive(record: RedriveRecord): undefined {
     for (const no of record.jobs) {
       const job = this.jobs.get(no);
       if (job?.state === 'dead') this.revive(job, job.payload, record.at);
@@ -474,7 +490,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return this.feeds.get(no)?.isReplayable !== false;
   }
 
-  private purge(record: PurgeRecord): void {
+  private purge(record: PurgeRecord): undefined {
     for (const no of record.jobs) {
       const job = this.jobs.get(no);
       if (job?.state === 'dead') this.drop(job.no, job);
@@ -544,7 +560,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     return this.ended.size > this.limits.resultsMax || this.resultBytes > this.limits.resultsBytesMax;
   }
 
-  private trimResults(dropsMax: number): void {
+  private trimResults(dropsMax: number): undefined {
     for (let left = dropsMax; left > 0 && this.hasTooManyResults; left -= 1) this.dropEnded();
   }
 
