@@ -761,8 +761,8 @@ export const plantedBugs: readonly PlantedBug[] = [
         AdminApi,
         'cancel',
         (original) =>
-          function cancel(this: AdminApi, session: unknown, call: unknown, no: unknown) {
-            return original.call(this, session, call, no, '');
+          function cancel(this: AdminApi, session: unknown, call: unknown, request: object) {
+            return original.call(this, session, call, { ...request, reason: '' });
           },
       ),
   },
