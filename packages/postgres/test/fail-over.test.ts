@@ -20,12 +20,12 @@ interface FailingLeader {
   readonly fatal: Promise<Error>;
 }
 
-async function lead(url: string): Promise<FailingLeader> {
+async function lead(url: string, leaseMs = LEASE_MS): Promise<FailingLeader> {
   let end: (error: Error) => void = () => undefined;
   const fatal = new Promise<Error>((resolve) => {
     end = resolve;
   });
-  const journal = postgresJournal({ url, leaseMs: LEASE_MS });
+  const journal = postgresJournal({ url, leaseMs });
   return { leader: await startLeader({ journal, onFatal: end }), fatal };
 }
 
@@ -56,6 +56,29 @@ failOvers('the primary is found among several hosts, also after the promotion of
   assert.is((await client.overview()).accepted, 2);
   assert.ok(before.id !== '');
   await leader.close();
+});
+
+failOvers('a standby outlives the time in which no host of several is a primary', async () => {
+  await using primary = await PostgresServer.start();
+  await using other = await primary.startStandby();
+  const hosts = [other, primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
+  const url = `postgres://troupe@${hosts}/postgres`;
+  const { leader } = await lead(url, 3_000);
+  let followed: () => void = () => undefined;
+  const isFollowed = new Promise<void>((resolve) => {
+    followed = resolve;
+  });
+  const journal = postgresJournal({ url, standby: true, onStandby: () => followed() });
+  const taking = startLeader({ journal, onFatal: () => undefined });
+  await isFollowed;
+  await hasEverything(other, primary);
+  await primary.kill();
+  await leader.close().catch(() => undefined); // its log is away
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await other.promote();
+  await using next = await taking;
+  await using client = await connectClient({ address: next.address, name: 'c' });
+  await client.submit(Echo, 1);
 });
 
 failOvers('a leader ends where a record that it acknowledged is not in the log any more', async () => {

@@ -68,6 +68,21 @@ journals('a server that is not there is told as such', async () => {
   assert.is(await refusalOf(url, 'troupe'), 'ERR_POSTGRES_UNREACHABLE');
 });
 
+journals('several hosts of which none accepts are told as such, each after one try', async () => {
+  const [first, second] = [await freePort(), await freePort()];
+  for (const query of ['', '?target_session_attrs=read-write']) {
+    const url = `postgres://troupe@127.0.0.1:${first},127.0.0.1:${second}/postgres${query}`;
+    assert.is(await refusalOf(url, 'troupe'), 'ERR_POSTGRES_UNREACHABLE');
+  }
+});
+
+journals('several hosts of which none is a primary are told as such', async () => {
+  await using primary = await PostgresServer.start();
+  await using standby = await primary.startStandby();
+  const url = `postgres://troupe@127.0.0.1:${standby.port},127.0.0.1:${await freePort()}/postgres`;
+  assert.is(await refusalOf(url, 'troupe'), 'ERR_POSTGRES_UNREACHABLE');
+});
+
 journals('the server of these tests ends', async () => {
   await (await starting)[Symbol.asyncDispose]();
   assert.ok(schemas > 0);

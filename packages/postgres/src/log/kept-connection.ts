@@ -9,6 +9,7 @@ export class KeptConnection {
   private readonly database: DatabaseOptions;
   private readonly settings: SessionSettings;
   private present: Sql | undefined = undefined;
+  private givingUp = new AbortController();
   private isEnded = false;
   /** Called when the present connection broke. */
   onBroken: () => void = () => undefined;
@@ -28,17 +29,21 @@ export class KeptConnection {
   replace(): void {
     const { present } = this;
     this.present = undefined;
+    this.givingUp.abort();
     void present?.end({ timeout: 0 }).catch(() => undefined);
   }
 
   async end(): Promise<void> {
     this.isEnded = true;
+    this.givingUp.abort();
     await this.present?.end({ timeout: 1 });
   }
 
   private connect(): Sql {
+    this.givingUp = new AbortController();
     const sql = connect(this.database, {
       ...this.settings,
+      signal: this.givingUp.signal,
       onClosed: () => {
         if (this.present !== sql || this.isEnded) return;
         this.replace();

@@ -2,6 +2,7 @@ import postgres, { type Sql } from 'postgres';
 import { PostgresLogShortError } from '../postgres-error.js';
 import { encodeBatch } from './batch-codec.js';
 import type { WriteBatch } from './batch-queue.js';
+import { PrimaryDialer } from './primary-dialer.js';
 
 export interface DatabaseOptions {
   /** `postgres://user@host:5432,other:5432/database?target_session_attrs=read-write`. */
@@ -26,18 +27,19 @@ export interface SessionSettings {
   /** A setting of the session, since that of the server may be weaker. Default 'on'. */
   readonly synchronousCommit?: 'on' | 'off' | undefined;
   readonly onClosed?: (() => void) | undefined;
+  /** Aborted when the connection is given up. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** One connection. */
 export function connect(database: DatabaseOptions, settings: SessionSettings = {}): Sql {
   const { url, schema } = database;
   if (database.connect !== undefined) return database.connect(settings);
-  const { synchronousCommit = 'on', onClosed = () => undefined } = settings;
+  const { synchronousCommit = 'on', onClosed = () => undefined, signal } = settings;
   return postgres(url, {
     max: 1,
     connect_timeout: CONNECT_SECONDS,
-    // Its `read-write` takes a hot standby of PostgreSQL 14, whose transactions are writable by default.
-    ...(url.includes('target_session_attrs=read-write') ? { target_session_attrs: 'primary' } : {}),
+    ...primaryOf(url, signal),
     // Its error, where the connection breaks meanwhile, would have no handler and end the process.
     fetch_types: false,
     idle_timeout: 0,
@@ -52,6 +54,15 @@ export function connect(database: DatabaseOptions, settings: SessionSettings = {
     },
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
   });
+}
+
+/** A leader among several hosts is at the primary. */
+function primaryOf(url: string, signal: AbortSignal | undefined): object {
+  const dialer = new PrimaryDialer(url);
+  // Its `read-write` takes a hot standby of PostgreSQL 14, whose transactions are writable by default.
+  const attributes = { target_session_attrs: 'primary' };
+  if (dialer.hasChoice) return { ...attributes, ...dialer.first, socket: () => dialer.dial(signal) };
+  return url.includes('target_session_attrs=read-write') ? attributes : {};
 }
 
 /** A parameter for `any` and `all`, with a cast. Its values have no characters that need quotes. */
