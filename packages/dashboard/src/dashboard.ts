@@ -13,6 +13,7 @@ import { HttpProblem } from './problem/http-problem.js';
 import { problemOfError } from './problem/problem-of-error.js';
 import { Redaction } from './redaction/redaction.js';
 import { allRoutes, CLIENT_ROUTES } from './routes/all-routes.js';
+import { AllowedMethods } from './routes/allowed-methods.js';
 import { JobDefinitions } from './routes/job/job-definitions.js';
 import { RequestParameters } from './routes/request-parameters.js';
 import type { Route, RouteCall } from './routes/route.js';
@@ -52,7 +53,8 @@ export function dashboard(options: DashboardOptions): Dashboard {
     gate.checkSite(req.raw);
     await next();
   });
-  for (const route of allRoutes({ gate, jobs, overview, looks, followed })) {
+  const routes = allRoutes({ gate, jobs, overview, looks, followed });
+  for (const route of routes) {
     const known = new Set((route.parameters ?? []).flatMap((one) => (one.in === 'query' ? [one.name] : [])));
     app.on(route.method.toUpperCase(), routerPath(route), async ({ req, env: { remote } }) => {
       const request = req.raw;
@@ -65,14 +67,11 @@ export function dashboard(options: DashboardOptions): Dashboard {
     });
   }
   // The page itself shows nothing before its token is accepted.
-  for (const [path, file] of pageFiles()) app.get(path, file);
-  app.notFound(({ req }) =>
-    new HttpProblem(
-      404,
-      'ERR_HTTP_NOT_FOUND',
-      `${req.method} ${req.path}: there is no such route`,
-    ).response(),
-  );
+  const files = pageFiles();
+  for (const [path, file] of files) app.get(path, file);
+  const pages = [...files.keys()].map((path) => ({ path, method: 'get' as const }));
+  const methods = new AllowedMethods([...routes, ...pages]);
+  app.notFound(({ req }) => noRoute(`${req.method} ${req.path}`, methods.of(req.path)).response());
   app.onError((error, { req }) => answerError(error, `${req.method} ${req.path}`, req.raw.signal));
   return {
     async fetch(request, { remote = '' } = {}) {
@@ -99,6 +98,11 @@ async function lookAt(
   } catch (error) {
     return answerError(error as Error, `GET ${path}`, signal);
   }
+}
+
+function noRoute(target: string, allow: string): HttpProblem {
+  if (allow === '') return new HttpProblem(404, 'ERR_HTTP_NOT_FOUND', `${target}: there is no such route`);
+  return new HttpProblem(405, 'ERR_HTTP_METHOD', `${target}: this path takes ${allow}`, { allow });
 }
 
 /** An error that no route expects is a bug here: the answer says nothing of its text. */

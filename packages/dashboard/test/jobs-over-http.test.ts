@@ -146,4 +146,32 @@ jobs('bad requests are refused with a code, and change nothing', async () => {
   assert.is(counts.queued + counts.running + counts.done, 0);
 });
 
+jobs('a known path with another method is refused with the methods that it takes', async () => {
+  await using rig = await GatewayRig.start();
+  const id = await rig.submit('later.job', 1, '?runAfter=1h');
+  const cases: readonly [method: string, path: string, status: number, allow: string | null][] = [
+    ['GET', `/api/jobs/${id}/cancel`, 405, 'POST'],
+    ['HEAD', `/api/jobs/${id}/cancel`, 405, 'POST'],
+    ['PUT', `/api/jobs/${id}`, 405, 'GET, HEAD'],
+    ['DELETE', '/api/jobs/cancel-where', 405, 'GET, HEAD, POST'],
+    ['PATCH', '/api/schedules/nightly', 405, 'POST, DELETE'],
+    ['POST', '/metrics', 405, 'GET, HEAD'],
+    ['POST', '/', 405, 'GET, HEAD'],
+    ['OPTIONS', '/api/overview', 405, 'GET, HEAD'],
+    ['HEAD', '/api/overview', 200, null],
+    ['GET', '/api/openapi-json', 404, null],
+    ['DELETE', '/api/nothing', 404, null],
+  ];
+  for (const [method, path, status, allow] of cases) {
+    const answer = await fetch(`${rig.url}${path}`, { method });
+    assert.equal([answer.status, answer.headers.get('allow')], [status, allow], `${method} ${path}`);
+    if (status === 200) continue;
+    assert.is(answer.headers.get('content-type'), 'application/problem+json');
+    if (method === 'HEAD') continue;
+    const { title } = await bodyOf(answer);
+    assert.is(title, status === 405 ? 'ERR_HTTP_METHOD' : 'ERR_HTTP_NOT_FOUND');
+  }
+  assert.is((await rig.client.overview()).counts.queued, 1);
+});
+
 jobs.run();

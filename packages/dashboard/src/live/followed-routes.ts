@@ -1,5 +1,5 @@
 import { RequestParameters } from '../routes/request-parameters.js';
-import type { Route } from '../routes/route.js';
+import { pathPattern, type Route } from '../routes/route.js';
 
 export interface FollowedRoute {
   readonly route: Route;
@@ -41,8 +41,7 @@ export class FollowedRoutes {
 
 function patternOf(route: Route, everyMs: number): Pattern {
   const query = (route.parameters ?? []).flatMap((one) => (one.in === 'query' ? [one.name] : []));
-  const path = new RegExp(`^${route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
-  return { route, everyMs, path, query: new Set(query) };
+  return { route, everyMs, path: pathPattern(route.path), query: new Set(query) };
 }
 
 function decoded(groups: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {

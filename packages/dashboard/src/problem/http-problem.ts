@@ -8,6 +8,7 @@ export type HttpProblemCode =
   | 'ERR_HTTP_INPUT'
   | 'ERR_HTTP_INPUT_GONE'
   | 'ERR_HTTP_INTERNAL'
+  | 'ERR_HTTP_METHOD'
   | 'ERR_HTTP_NOT_FOUND'
   | 'ERR_HTTP_RATE'
   | 'ERR_HTTP_REDACTED'

@@ -52,6 +52,11 @@ export interface Route {
   readonly serve: (call: RouteCall) => Response | Promise<Response>;
 }
 
+/** Matches the paths of a route; its parameters are groups. */
+export function pathPattern(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+}
+
 export function jsonBody(description: string, schema: JsonSchema): RouteBody {
   return { description, content: { 'application/json': schema } };
 }
