@@ -276,8 +276,8 @@ export interface SchedulePauseRecord extends RequestedRecord {
 
 /**
  * An instant of a schedule has come: the next one, and the job of this one, are one fact. Without a job the
- * instant was skipped, or is held until the job of the run before has ended. `by` is absent where an instant
- * has come.
+ * instant was skipped, or is held until the jobs of the runs before have ended. `by` is absent where an
+ * instant has come.
  */
 export interface ScheduleFireRecord extends RequestedRecord {
   readonly type: 'schedule_fire';
@@ -289,7 +289,7 @@ export interface ScheduleFireRecord extends RequestedRecord {
   readonly wallAt: number;
   /** Instants that are held from now on. */
   readonly held: number;
-  /** The job of the run before, which this one replaces; 0: none. */
+  /** The job of the latest run that goes on, which this one replaces; 0: none. */
   readonly replaced: number;
   /** One or none: a schedule runs an instant once. */
   readonly jobs: readonly Submission[];

@@ -46,6 +46,7 @@ import type {
 import { Producer } from './producer.js';
 import { ProducerTable } from './producer-table.js';
 import { QueueControls } from './queue-controls.js';
+import { EarlierRuns, replacedReason } from './schedules/earlier-runs.js';
 import { ScheduleTable } from './schedules/schedule-table.js';
 import { JobTags } from './tags/job-tags.js';
 
@@ -90,6 +91,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
   /** By job, as long as the job is kept. */
   readonly feeds = new Map<number, StoredFeed>();
   readonly schedules = new ScheduleTable();
+  readonly earlierRuns = new EarlierRuns();
   /** Of jobs that are kept. */
   readonly tags = new JobTags();
   /** Of jobs that are kept, where an attempt ended without an output. */
@@ -181,6 +183,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
         return this.setSchedule(record);
       case 'schedule_drop':
         this.schedules.remove(record.name);
+        this.earlierRuns.remove(record.name);
         return;
       case 'schedule_pause':
         return this.pauseSchedule(record);
@@ -317,6 +320,7 @@ export class Ledger<State extends OwnerState = OwnerState> {
     if (submission === undefined) return undefined;
     const cancelled = replaced === 0 ? undefined : this.cancel(replacement(record));
     const { client } = schedule.template;
+    this.earlierRuns.add(name, schedule.lastJob, this.jobs);
     const job = this.enqueue({ ...submission, key: '' }, client, at);
     // The key of a request is none of its job: one that is repeated runs nothing, also when its job is gone.
     if (submission.key !== '') this.addKey(requestKey(record.by ?? client, submission.key), job, false);
@@ -676,7 +680,7 @@ function countOf(policy: StoredPolicy, state: JobState, change: number): void {
 }
 
 function replacement({ at, name, replaced }: ScheduleFireRecord): CancelRecord {
-  return { type: 'cancel', at, job: replaced, reason: `replaced by the next run of schedule ${name}` };
+  return { type: 'cancel', at, job: replaced, reason: replacedReason(name) };
 }
 
 /** An end without metadata has no such property. */

@@ -32,7 +32,7 @@ golden('there are folders of the format of this version', () => {
 });
 
 /** The kinds of docs/ledger-format.md. */
-const CHUNKS = [1, 2, 3, 4, 32, 33, 35, 36, 37, 64, 65];
+const CHUNKS = [1, 2, 3, 4, 32, 33, 35, 36, 37, 64, 65, 66];
 
 /** The jobs in the order of their numbers: input or result, by state. */
 interface Jobs {
@@ -54,6 +54,7 @@ const COUNTS: Readonly<Record<string, Jobs>> = {
   'ordered-snapshot': { queued: 6, running: 0, dead: 0 },
   loaded: { queued: 8, running: 0, dead: 1 },
   schedules: { queued: 2, running: 0, dead: 0 },
+  'beside-runs': { queued: 3, running: 0, dead: 0 },
   acts: { queued: 3, running: 0, dead: 0 },
   rare: { queued: 4, running: 0, dead: 0 },
   'rare-snapshot': { queued: 8, running: 0, dead: 0 },
@@ -185,6 +186,11 @@ const schedules: Check = async (client) => {
   assert.is(await client.open(Count, client.idOf(lastJob)).result(), 15);
 };
 
+/** Each run of the schedule is there. */
+const besideRuns: Check = async (client) => {
+  for (const job of [1, 2, 3]) assert.is(await client.open(Count, client.idOf(job)).result(), 15);
+};
+
 /** A time line, a held key, a feed that waits, and a redriven job. */
 const rare: Check = async (client, ids) => {
   const first = client.open(Count, ids.get('golden.count') as string);
@@ -219,6 +225,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   feed: async (client, ids) =>
     assert.is(await client.open(Talk, ids.get('golden.talk') as string).result(), 'one two'),
   schedules,
+  'beside-runs': besideRuns,
   acts: async (client) => {
     const { jobs } = await client.search({ tag: 'eu' });
     assert.equal(

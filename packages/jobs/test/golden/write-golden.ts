@@ -191,6 +191,17 @@ async function schedules(dir: string): Promise<void> {
   });
 }
 
+/** Runs of one schedule beside each other, by request. */
+async function besideRuns(dir: string): Promise<void> {
+  await withLeader(dir, async ({ schedules: all }) => {
+    await all.add('leap', Count, 14, { cron: '0 0 29 2 *' });
+    await all.run('leap');
+    await all.run('leap');
+  });
+  await makeSnapshot(dir);
+  await withLeader(dir, async ({ schedules: all }) => void (await all.run('leap')));
+}
+
 /** Made of the lines of another: it begins with a state. */
 async function loaded(dir: string): Promise<void> {
   const source = `${dir}-source`;
@@ -227,6 +238,7 @@ const CASES: Readonly<Record<string, (dir: string) => Promise<void>>> = {
   ordered: (dir) => withLeader(dir, ordered),
   'ordered-snapshot': orderedSnapshot,
   schedules,
+  'beside-runs': besideRuns,
   acts,
   rare,
   'rare-snapshot': rareSnapshot,

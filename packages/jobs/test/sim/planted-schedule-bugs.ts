@@ -1,6 +1,7 @@
 import { Scheduler } from '#src/leader/schedules/scheduler.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import type { ScheduleFireRecord } from '#src/ledger/ledger-record.js';
+import { EarlierRuns } from '#src/ledger/schedules/earlier-runs.js';
 import { type SchedulePlan, ScheduleTable } from '#src/ledger/schedules/schedule-table.js';
 import { type PlantedBug, swap } from './planted-bugs.js';
 
@@ -40,6 +41,14 @@ export const plantedScheduleBugs: readonly PlantedBug[] = [
   {
     name: 'a schedule runs beside its run before',
     plant: () => swap(Scheduler, 'decide', () => () => 'run'),
+  },
+  {
+    name: 'a schedule looks at its latest run alone',
+    plant: () => swap(EarlierRuns, 'of', () => () => []),
+  },
+  {
+    name: 'earlier runs of a schedule are forgotten by a restart from a snapshot',
+    plant: () => swap(EarlierRuns, 'restore', () => () => undefined),
   },
   {
     name: 'a run that replaces another does not cancel it',

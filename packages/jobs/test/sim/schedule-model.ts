@@ -14,6 +14,8 @@ interface ModelSchedule {
   nextAt: number;
   held: number;
   lastJob: number;
+  /** The jobs of all its runs. */
+  readonly runs: number[];
   paused: boolean;
   readonly ran: Set<number>;
 }
@@ -49,7 +51,7 @@ export class ScheduleModel {
     const known = this.schedules.get(name);
     if (record.type === 'schedule_set') {
       const { client, rule, nextAt } = record;
-      const fresh = { held: 0, lastJob: 0, paused: false, ran: new Set<number>() };
+      const fresh = { held: 0, lastJob: 0, runs: [], paused: false, ran: new Set<number>() };
       this.schedules.set(name, { ...(known ?? fresh), client, rule, nextAt });
       return undefined;
     }
@@ -60,6 +62,10 @@ export class ScheduleModel {
     known.paused = record.paused;
     known.nextAt = record.nextAt;
     return undefined;
+  }
+
+  hasLiveRun(name: string): boolean {
+    return this.schedules.get(name)?.runs.some((run) => this.setup.isLive(run)) === true;
   }
 
   private fire(schedule: ModelSchedule, record: ScheduleFireRecord): string | undefined {
@@ -76,6 +82,7 @@ export class ScheduleModel {
       if (!isRequested) this.checkOverlap(schedule, name, replaced);
       else this.request(name, job.key, record.at);
       schedule.lastJob = job.job;
+      schedule.runs.push(job.job);
       this.jobs += 1;
     }
     schedule.nextAt = nextAt;
@@ -106,11 +113,12 @@ export class ScheduleModel {
       this.setup.problem(`schedule ${name} runs ${slotAt} at ${wallAt} and catches nothing up`);
   }
 
-  private checkOverlap({ rule, lastJob }: ModelSchedule, name: string, replaced: number): void {
-    const isLive = this.setup.isLive(lastJob);
-    if (isLive && rule.overlap !== 'replace')
-      this.setup.problem(`schedule ${name} runs beside job ${lastJob}, its overlap is ${rule.overlap}`);
-    if (isLive ? replaced !== lastJob : replaced !== 0)
-      this.setup.problem(`schedule ${name} replaces job ${replaced}, its run before is ${lastJob}`);
+  private checkOverlap({ rule, runs }: ModelSchedule, name: string, replaced: number): void {
+    const live = runs.filter((run) => this.setup.isLive(run));
+    if (live.length > 0 && rule.overlap !== 'replace')
+      this.setup.problem(`schedule ${name} runs beside jobs ${live}, its overlap is ${rule.overlap}`);
+    // Other runs have been cancelled by records before this one.
+    if (String(live) !== (replaced === 0 ? '' : String(replaced)))
+      this.setup.problem(`schedule ${name} replaces job ${replaced}, its live runs are ${live}`);
   }
 }

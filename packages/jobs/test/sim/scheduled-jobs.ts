@@ -22,6 +22,8 @@ export class ScheduledJobs {
   private readonly setup: Setup;
   private readonly random: () => number;
   private readonly isOn: boolean;
+  /** Runs that are requested at once: they go on beside each other. */
+  private readonly burst: number;
   private readonly calls = new Map<object, SimulatedMachine>();
   /** Calls of `run`, by schedule. */
   private readonly runs = new Map<string, number>();
@@ -30,6 +32,7 @@ export class ScheduledJobs {
     this.setup = setup;
     this.random = setup.simulation.stream('schedules');
     this.isOn = this.random() < 0.4;
+    this.burst = setup.simulation.stream('requested runs')() < 0.3 ? 6 : 1;
   }
 
   get isSettled(): boolean {
@@ -50,11 +53,16 @@ export class ScheduledJobs {
     const name = `${machine.name}-${Math.floor(this.random() * 2)}`;
     const kind = this.random();
     const { schedules } = client;
-    if (kind < 0.5)
-      return this.call(machine, () => schedules.add(name, this.setup.job, `scheduled ${name}`, this.rule()));
+    if (kind < 0.5) {
+      await this.call(machine, () => schedules.add(name, this.setup.job, `scheduled ${name}`, this.rule()));
+      if (this.burst === 1) return;
+    }
     if (kind < 0.7) {
-      this.runs.set(name, (this.runs.get(name) ?? 0) + 1);
-      return this.call(machine, () => schedules.run(name));
+      this.runs.set(name, (this.runs.get(name) ?? 0) + this.burst);
+      const requests = Array.from({ length: this.burst }, () =>
+        this.call(machine, () => schedules.run(name)),
+      );
+      return void (await Promise.all(requests));
     }
     if (kind < 0.8) return this.call(machine, () => schedules.pause(name));
     if (kind < 0.9) return this.call(machine, () => schedules.resume(name));
@@ -93,12 +101,11 @@ export class ScheduledJobs {
     // A leader whose disk is low, or whose dead letters are too many, takes no jobs.
     if (diskLow || ledger.counts.dead >= this.setup.deadMax) return;
     const wallNow = clock.wallNow();
-    for (const { name, nextAt, paused, held, lastJob, template } of ledger.schedules.values()) {
+    for (const { name, nextAt, paused, held, template } of ledger.schedules.values()) {
       const runAt = nextAt + (template.rule.jitterMs ?? 0);
       if (paused === 0 && runAt < wallNow - OVERDUE_MS) yield `schedule ${name} is due since ${runAt}`;
-      const last = ledger.jobs.get(lastJob);
-      if (held > 0 && (last === undefined || last.end !== undefined))
-        yield `schedule ${name} holds ${held} instants, and its run before is over`;
+      if (held > 0 && !this.setup.records.schedules.hasLiveRun(name))
+        yield `schedule ${name} holds ${held} instants, and no run of it goes on`;
     }
   }
 

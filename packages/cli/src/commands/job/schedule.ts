@@ -39,7 +39,11 @@ export function addSchedule(program: Command, context: CommandContext): void {
       withClient(context, flags, (client) => list(context, flags, client)),
     );
   const verbs: readonly [Verb, string, string][] = [
-    ['run', 'run a schedule once, now', 'Beside its times, and whatever its overlap is.'],
+    [
+      'run',
+      'run a schedule once, now',
+      'Beside its times and the runs that go on, whatever its overlap is; its times look at it as at any other run.',
+    ],
     ['pause', 'pause a schedule', 'Times that pass while it is paused are not made up for.'],
     ['resume', 'let a paused schedule go on', 'Its next time is the first one from now on.'],
   ];
@@ -89,12 +93,12 @@ function addAdd(schedule: Command, context: CommandContext): void {
     .addOption(
       new Option(
         '--overlap <rule>',
-        'while the run before is not over: drop, wait, or cancel that run',
+        'while an earlier run, also one by request, is not over: drop, wait, or cancel it',
       ).choices(['skip', 'queue', 'replace']),
     )
     .option(
       '--catch-up <rule>',
-      'times that the leader was away at: none, last, or a number of them',
+      'times that the leader was away at: none, last, or a number of them; more than one need --overlap queue',
       catchUp,
     )
     .option('-f, --file <path>', 'payload from a file; - is standard input')

@@ -26,13 +26,13 @@ export interface ScheduleOptions extends WaitOptions {
   /** Each run begins up to so much later, so that many schedules of one instant are spread. Default 0. */
   readonly jitterMs?: number | undefined;
   /**
-   * While the job of the run before is queued or running: the instant is dropped, waits for its end, or
-   * cancels it. Default: `skip`.
+   * While the job of an earlier run, also of one by request, is queued or running: the instant is dropped,
+   * waits for its end, or cancels it. Default: `skip`.
    */
   readonly overlap?: ScheduleOverlap | undefined;
   /**
    * Instants at which the leader was away: none is run later, the last one is, or so many of the last are.
-   * Default: `last`.
+   * They come at once: with overlap `skip` the first of them drops the others. Default: `last`.
    */
   readonly catchUp?: 'none' | 'last' | number | undefined;
 }
@@ -92,7 +92,10 @@ export class Schedules {
     return answer.kind === 'schedules' ? answer.views : [];
   }
 
-  /** Runs it once, now, beside its instants and whatever its overlap is. */
+  /**
+   * Runs it once, now, whatever its overlap is and beside the runs that go on. Instants look at it as at any
+   * other run.
+   */
   run(name: string, options: WaitOptions = {}): Promise<ScheduleView> {
     return this.change({ kind: 'schedule-run', name }, options);
   }

@@ -1,6 +1,7 @@
 import { TimedHeap } from '../../collections/timed-heap.js';
 import { identityOf } from '../../ledger/identity-usage.js';
-import type { ScheduleFireRecord, Submission } from '../../ledger/ledger-record.js';
+import type { CancelRecord, ScheduleFireRecord, Submission } from '../../ledger/ledger-record.js';
+import { replacedReason } from '../../ledger/schedules/earlier-runs.js';
 import type { StoredSchedule } from '../../ledger/schedules/schedule-table.js';
 import type { LeaderJob, LeaderParts, Session } from '../leader-context.js';
 import { drainingQueue } from '../submit/draining-queue.js';
@@ -24,6 +25,7 @@ type Decision = 'run' | 'replace' | 'skip' | 'hold' | 'wait';
  */
 export class Scheduler {
   private readonly context: LeaderParts<
+    | 'chunkCount'
     | 'clock'
     | 'diskRefusal'
     | 'draining'
@@ -43,7 +45,7 @@ export class Scheduler {
   private readonly pending = new Set<string>();
   /** Slots of schedules that could not run when they were due. */
   private postponed: number[] = [];
-  /** Schedules with held instants, by the job that they wait for. */
+  /** Schedules with held instants, by a job that they wait for. */
   private readonly holding = new Map<number, string>();
   /** By identity, which counts its uncommitted jobs. */
   private readonly numberings = new Map<string, Numbering>();
@@ -120,7 +122,7 @@ export class Scheduler {
     this.changed(record.name);
   }
 
-  /** Runs a schedule now, beside its instants and whatever its overlap is. */
+  /** Runs a schedule now, beside the runs that go on; instants look at it from now on. */
   runNow(schedule: StoredSchedule, key: string, from: Session, tag: number, by: string): void {
     const wallAt = this.wallNow;
     const { nextAt, held } = schedule;
@@ -160,13 +162,13 @@ export class Scheduler {
       this.postponed.push(slot);
       return;
     }
-    const { held, lastJob } = schedule;
+    const { held } = schedule;
     const plan = {
       slotAt: slotAt ?? schedule.nextAt,
       nextAt: due.slots[1] ?? due.nextAt,
       wallAt,
       held: decision === 'hold' ? held + 1 : held,
-      replaced: decision === 'replace' ? lastJob : 0,
+      replaced: decision === 'replace' ? this.replace(schedule) : 0,
     };
     if (decision === 'run' || decision === 'replace') this.stageFire(schedule, plan, {});
     else this.stage(schedule, { ...plan, jobs: [] }, undefined, 0);
@@ -174,25 +176,53 @@ export class Scheduler {
 
   private decide(schedule: StoredSchedule): Decision {
     const { overlap } = schedule.template.rule;
-    const last = this.context.ledger.jobs.get(schedule.lastJob);
-    const isOver = last === undefined || last.end !== undefined;
-    if (isBeingRedriven(last)) return 'wait';
+    const runs = this.runsOf(schedule);
+    const live = runs.filter(isLive);
+    const isOver = live.length === 0;
+    if (runs.some(isBeingRedriven)) return 'wait';
     if (overlap === 'queue' && (!isOver || schedule.held > 0))
       return schedule.held < HELD_MAX ? 'hold' : 'skip';
     if (!isOver && overlap === 'skip') return 'skip';
-    if (!this.hasRoom(schedule) || (!isOver && last.pending)) return 'wait';
+    if (!this.hasRoom(schedule) || live.some(({ pending }) => pending)) return 'wait';
     return isOver ? 'run' : 'replace';
   }
 
-  /** The job that held instants wait for has ended: the first of them is run. */
+  /** The jobs of its runs, as far as they are kept and may go on; the latest last. */
+  private runsOf({ name, lastJob }: StoredSchedule): LeaderJob[] {
+    const { jobs, earlierRuns } = this.context.ledger;
+    return [...earlierRuns.of(name), lastJob].map((no) => jobs.get(no)).filter((job) => job !== undefined);
+  }
+
+  /**
+   * The live run that the record of the next one cancels. Others go on beside it only after a request or a
+   * redrive; their cancels are records before that one.
+   */
+  private replace(schedule: StoredSchedule): number {
+    const live = this.runsOf(schedule).filter(isLive);
+    const latest = live.pop() as LeaderJob; // a run is replaced only while one is live
+    for (const job of live) this.stageCancel(job, replacedReason(schedule.name));
+    return latest.no;
+  }
+
+  private stageCancel(job: LeaderJob, reason: string): void {
+    job.pending = true;
+    const chunks = this.context.chunkCount(job);
+    const record: CancelRecord = { type: 'cancel', at: this.context.recordTime, job: job.no, reason };
+    this.context.stage(chunks === undefined ? record : { ...record, chunks });
+  }
+
+  /** The job that held instants wait for has ended: the first of them is run, unless another run goes on. */
   private release(job: number, name: string): void {
     const { ledger } = this.context;
     const schedule = ledger.schedules.get(name);
-    if (schedule === undefined || schedule.held === 0 || schedule.lastJob !== job)
-      return void this.holding.delete(job);
-    const last = ledger.jobs.get(job);
-    const isOver = last === undefined || last.end !== undefined;
-    if (!isOver || isBeingRedriven(last) || this.pending.has(name) || !this.hasRoom(schedule)) return;
+    if (schedule === undefined || schedule.held === 0) return void this.holding.delete(job);
+    const runs = this.runsOf(schedule);
+    const live = runs.find(isLive);
+    if (live !== undefined) {
+      this.holding.delete(job);
+      return void this.holding.set(live.no, name);
+    }
+    if (runs.some(isBeingRedriven) || this.pending.has(name) || !this.hasRoom(schedule)) return;
     this.holding.delete(job);
     const { nextAt, held, lastAt } = schedule;
     const wallAt = this.wallNow;
@@ -245,6 +275,10 @@ export class Scheduler {
 }
 
 /** Or purged: it is known when the record is durable. */
-function isBeingRedriven(job: LeaderJob | undefined): boolean {
-  return job?.state === 'dead' && job.pending;
+function isBeingRedriven(job: LeaderJob): boolean {
+  return job.state === 'dead' && job.pending;
+}
+
+function isLive(job: LeaderJob): boolean {
+  return job.end === undefined;
 }

@@ -23,7 +23,12 @@ import { assertOptional, fieldsBehind, kindOf } from './record-frame.js';
 import { decodeAttempts, encodeAttempts } from './snapshot-attempt-codec.js';
 import { decodeFeedPart, encodeFeedPart, feedParts } from './snapshot-feed-codec.js';
 import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
-import { decodeSchedule, encodeSchedule } from './snapshot-schedule-codec.js';
+import {
+  decodeEarlierRuns,
+  decodeSchedule,
+  encodeEarlierRuns,
+  encodeSchedule,
+} from './snapshot-schedule-codec.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -38,6 +43,7 @@ const KEYS = 3;
 const JOBS = 4;
 const SPILL_FILES = 64;
 const ATTEMPTS = 65;
+const EARLIER_RUNS = 66;
 /** Before the jobs, whose bytes they are part of. */
 const FEEDS = 32;
 const QUEUES = 33;
@@ -65,6 +71,7 @@ export function* encodeSnapshot(ledger: Ledger, endsChunk?: (job: Job) => boolea
   yield* chunks(ATTEMPTS, ledger.attempts.entries(), encodeAttempts, out);
   yield* chunks(QUEUES, ledger.queueControls.values(), encodeQueue, out);
   yield* chunks(SCHEDULES, ledger.schedules.values(), encodeSchedule, out);
+  yield* chunks(EARLIER_RUNS, ledger.earlierRuns.entries(), encodeEarlierRuns, out);
   yield* chunks(FEEDS, feedParts(ledger.feeds), encodeFeedPart, out);
   yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(ledger), out, endsChunk);
   if (ledger.nextSpillFile > 1) yield encodeSpillFiles(ledger, out);
@@ -136,6 +143,8 @@ function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => v
       return decodeQueue;
     case SCHEDULES:
       return decodeSchedule;
+    case EARLIER_RUNS:
+      return decodeEarlierRuns;
     case AUDIT:
       return decodeAuditEntry;
     case TAGS:

@@ -17,6 +17,23 @@ export function encodeSchedule({ name, template, ...plan }: StoredSchedule, out:
   for (const count of [plan.lastJob, plan.runs, plan.skipped, plan.held, plan.paused]) out.int(count);
 }
 
+/** The runs of one schedule before its latest one. */
+export function encodeEarlierRuns(
+  [schedule, jobs]: readonly [string, readonly number[]],
+  out: ByteWriter,
+): void {
+  out.text(schedule);
+  out.int(jobs.length);
+  for (const job of jobs) out.int(job);
+}
+
+export function decodeEarlierRuns(ledger: Ledger, read: LedgerByteReader): void {
+  const schedule = read.text();
+  const jobs: number[] = [];
+  for (let left = read.int(); left > 0; left -= 1) jobs.push(read.int());
+  ledger.earlierRuns.restore(schedule, jobs);
+}
+
 export function decodeSchedule(ledger: Ledger, read: LedgerByteReader): void {
   const name = read.text();
   const client = read.text();

@@ -146,6 +146,10 @@ const SCHEDULE: LineFields<ScheduleLine> = {
   held: usually(int, 0),
   paused: usually(int, 0),
 };
+const EARLIER_RUNS: LineFields<{ readonly name: string; readonly jobs: readonly number[] }> = {
+  name: text,
+  jobs: ints,
+};
 const END: LineFields<JobEnd> = {
   at: time,
   reason: usually(text, ''),
@@ -205,6 +209,8 @@ export function* stateLines(ledger: Ledger): Generator<LedgerLine> {
   for (const control of ledger.queueControls.values()) yield lineOf('state_queue', QUEUE, control);
   for (const { template, ...plan } of ledger.schedules.values())
     yield lineOf('state_schedule', SCHEDULE, { ...plan, ...template, policy: template.policy.no });
+  for (const [name, jobs] of ledger.earlierRuns.entries())
+    yield optionalLineOf('state_schedule_runs', EARLIER_RUNS, { name, jobs });
   for (const [job, feed] of ledger.feeds) yield feedLine(job, feed);
   for (const job of ledger.jobs.values())
     yield jobLine(job, ledger.traceOf(job.no), ledger.redrivenAt.get(job.no));
@@ -296,6 +302,10 @@ export class StateLineReader {
         return ledger.queueControls.set(readFields(line, QUEUE));
       case 'state_schedule':
         return this.addSchedule(line);
+      case 'state_schedule_runs': {
+        const { name, jobs } = readFields(line, EARLIER_RUNS);
+        return ledger.earlierRuns.restore(name, jobs);
+      }
       case 'state_feed':
         return this.addFeed(line);
       case 'state_job':

@@ -1,4 +1,4 @@
-/** The fate of an instant while the job of the run before is queued or running. */
+/** The fate of an instant while the job of an earlier run is queued or running. */
 export type ScheduleOverlap = 'skip' | 'queue' | 'replace';
 
 /** When a schedule runs. Data of the log: the same in records, requests and answers. */

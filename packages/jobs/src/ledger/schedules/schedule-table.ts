@@ -12,7 +12,7 @@ export interface SchedulePlan {
   readonly runs: number;
   /** Instants that the overlap has dropped, and absences of the leader after which none was run. */
   readonly skipped: number;
-  /** Instants that wait for the end of the run before. */
+  /** Instants that wait for the end of the runs before. */
   readonly held: number;
   /** 1: paused. */
   readonly paused: number;

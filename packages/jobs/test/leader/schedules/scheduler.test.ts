@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { ScheduleOverlap } from '#src/ledger/schedules/schedule-rule.js';
 import { nth } from '../leader-harness.js';
 import { ScheduleHarness, START } from './schedule-harness.js';
 
@@ -85,6 +86,88 @@ scheduler('overlap replace cancels the run before, running or queued, in the sam
   );
   const [job] = [world.harness.leader.ledger.jobs.get(1)];
   assert.equal([job?.state, job?.end?.reason], ['cancelled', 'replaced by the next run of schedule night']);
+});
+
+/** The first instant's job goes on; that of a request behind it has ended. */
+function besideRequest(overlap: ScheduleOverlap) {
+  const world = new ScheduleHarness();
+  const worker = world.worker();
+  world.set({ everyMs: 1_000, overlap });
+  world.harness.advance(1_000);
+  world.call({ kind: 'schedule-run', name: 'night' });
+  assert.is(worker.assigned().length, 2, 'a request waits for no run');
+  worker.succeed(nth(worker.assigned(), 1));
+  return { world, worker };
+}
+
+scheduler('overlap skip looks at every run, also behind one by request and over a restart', () => {
+  const { world, worker } = besideRequest('skip');
+  world.harness.advanceWithHeartbeats(1_000, worker);
+  assert.is(world.view().runs, 2);
+  world.restart();
+  const again = world.harness.worker({ slots: 8, held: [nth(worker.assigned(), 0)] });
+  world.harness.advanceWithHeartbeats(1_000, again);
+  assert.equal([world.view().runs, world.view().skipped], [2, 2]);
+  again.succeed(nth(worker.assigned(), 0));
+  world.harness.advanceWithHeartbeats(1_000, again);
+  assert.is(world.view().runs, 3);
+});
+
+scheduler('a run by request is one that instants look at', () => {
+  const world = new ScheduleHarness();
+  const worker = world.worker();
+  world.set({ everyMs: 1_000, overlap: 'skip' });
+  world.call({ kind: 'schedule-run', name: 'night' });
+  world.harness.advanceWithHeartbeats(1_000, worker);
+  assert.equal([world.view().runs, world.view().skipped], [1, 1]);
+});
+
+scheduler('overlap queue holds an instant until every run is over', () => {
+  for (const order of [
+    [0, 2],
+    [2, 0],
+  ]) {
+    const { world, worker } = besideRequest('queue');
+    world.harness.advanceWithHeartbeats(1_000, worker);
+    world.call({ kind: 'schedule-run', name: 'night' });
+    assert.equal([world.view().held, worker.assigned().length], [1, 3]);
+    const [first = 0, second = 0] = order;
+    worker.succeed(nth(worker.assigned(), first));
+    assert.equal([world.view().held, worker.assigned().length], [1, 3]);
+    worker.succeed(nth(worker.assigned(), second));
+    assert.equal([world.view().held, worker.assigned().length], [0, 4]);
+  }
+});
+
+scheduler('overlap replace cancels every run that is not over', () => {
+  const { world, worker } = besideRequest('replace');
+  world.call({ kind: 'schedule-run', name: 'night' });
+  world.harness.advanceWithHeartbeats(1_000, worker);
+  assert.equal(worker.aborted(), ['1.1 cancelled', '3.1 cancelled']);
+  const reasons = [1, 3].map((no) => world.harness.leader.ledger.jobs.get(no)?.end?.reason);
+  assert.equal(reasons, Array(2).fill('replaced by the next run of schedule night'));
+  assert.is(world.view().lastJob, 4);
+});
+
+scheduler('a dead letter of an earlier run that is redriven is one that instants look at', () => {
+  const world = new ScheduleHarness();
+  const worker = world.worker();
+  world.set({ everyMs: 1_000, overlap: 'skip' });
+  world.harness.advance(1_000);
+  worker.failFinally(nth(worker.assigned(), 0));
+  world.harness.advance(1_000);
+  world.call({ kind: 'redrive', jobs: [1] });
+  worker.succeed(nth(worker.assigned(), 1));
+  world.harness.advanceWithHeartbeats(1_000, worker);
+  assert.equal([world.view().runs, world.view().skipped], [2, 1]);
+});
+
+scheduler('a schedule that is removed and added again has no earlier runs', () => {
+  const { world, worker } = besideRequest('skip');
+  world.call({ kind: 'schedule-drop', name: 'night' });
+  world.set({ everyMs: 1_000, overlap: 'skip' });
+  world.harness.advanceWithHeartbeats(1_000, worker);
+  assert.is(world.view().runs, 1);
 });
 
 const CATCH_UP: readonly (readonly [catchUpMax: number, expected: readonly number[]])[] = [
