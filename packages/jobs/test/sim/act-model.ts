@@ -7,11 +7,16 @@ const IN_FORCE_MS = 250;
 export class ActModel {
   /** Time, client and act, in the order of the log. */
   readonly acts: string[] = [];
-  /** Quiet workers, and since when in record time: a start is read back after the restart of a leader. */
-  readonly quiet = new Map<string, number>();
+  /**
+   * Quiet workers, and since when: in virtual time, because a record may wait for its disk, and in record time, because
+   * a start may be read back after the restart of a leader.
+   */
+  readonly quiet = new Map<string, { readonly changedAt: number; readonly recordedAt: number }>();
+  private readonly now: () => number;
   private readonly problem: (text: string) => void;
 
-  constructor(problem: (text: string) => void) {
+  constructor(now: () => number, problem: (text: string) => void) {
+    this.now = now;
     this.problem = problem;
   }
 
@@ -21,14 +26,17 @@ export class ActModel {
     if (by !== undefined) this.acts.push(`${record.at} ${by} ${actionOf(record)}`);
     if (record.type === 'assign') return this.assigned(record);
     if (record.type !== 'worker_quiet') return;
-    if (record.quiet) this.quiet.set(record.worker, record.at);
+    if (record.quiet) this.quiet.set(record.worker, { changedAt: this.now(), recordedAt: record.at });
     else this.quiet.delete(record.worker);
   }
 
   /** By the name of the worker; its incarnation follows it. */
   private assigned({ job, worker, at }: AssignRecord): void {
-    const since = this.quiet.get(worker.split('~')[0] ?? '') ?? Number.POSITIVE_INFINITY;
-    if (at - since > IN_FORCE_MS) this.problem(`job ${job} goes to ${worker}, which is quiet`);
+    const since = this.quiet.get(worker.split('~')[0] ?? '');
+    if (since === undefined) return;
+    const { changedAt, recordedAt } = since;
+    if (this.now() - changedAt > IN_FORCE_MS && at - recordedAt > IN_FORCE_MS)
+      this.problem(`job ${job} goes to ${worker}, which is quiet`);
   }
 }
 

@@ -107,7 +107,7 @@ export class RecordModel {
       problem: (text) => void this.problems.push(text),
     });
     this.order = new OrderModel(this.jobs, now, (text) => void this.problems.push(text));
-    this.acts = new ActModel((text) => void this.problems.push(text));
+    this.acts = new ActModel(now, (text) => void this.problems.push(text));
   }
 
   /** Sees a record when a leader learns that it is durable, or when the next leader reads it. */
