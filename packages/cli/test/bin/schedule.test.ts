@@ -41,6 +41,25 @@ schedules('a schedule is added, listed, run, paused, resumed and removed', async
   assert.match((await inProcess(['schedule', 'ls', ...to])).out, /^NAME.*\noften .*every 1h /);
 });
 
+schedules('a schedule whose queue is drained says so until the queue is resumed', async () => {
+  await using s = await ownLeader();
+  const to = ['--leader', s.at];
+  await inProcess(['schedule', 'add', 'often', 'text.echo', '1', '--every', '1h', ...to]);
+  const queues = async () =>
+    lines(await inProcess(['schedule', 'ls', '--json', ...to])).map(({ drainedQueue }) => drainedQueue);
+  for (const [given, shown] of [
+    ['text.echo', 'text/text.echo'],
+    ['*', '*'],
+  ] as const) {
+    await inProcess(['queue', 'drain', given, ...to]);
+    assert.equal(await queues(), [shown]);
+    const table = (await inProcess(['schedule', 'ls', ...to])).out;
+    assert.ok(table.includes(`, waits: queue ${shown} is drained `), table);
+    await inProcess(['queue', 'resume', given, ...to]);
+    assert.equal(await queues(), [null]);
+  }
+});
+
 schedules('bad schedules are refused with what to do, and change nothing', async () => {
   await using s = await ownLeader();
   const to = ['--leader', s.at];

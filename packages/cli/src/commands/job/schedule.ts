@@ -108,7 +108,7 @@ function addAdd(schedule: Command, context: CommandContext): void {
       const input = await readPayload(argument, flags);
       await withClient(context, flags, async (client) => {
         const view = await client.schedules.add(name, untypedJob(exec, flags), input, optionsOf(flags));
-        print(context, flags, client, view);
+        await print(context, flags, client, view);
       });
     });
 }
@@ -149,14 +149,26 @@ async function list(
     after = page.at(-1)?.name;
   }
   const tag = tagOf(client);
-  const shown = views.map((view) => shownSchedule(tag, view, flags.next));
+  const drained = await drainedQueues(client);
+  const shown = views.map((view) => shownSchedule(tag, view, drained, flags.next));
   if (flags.json === true) for (const one of shown) printResult(context, flags, one, []);
   else for (const line of scheduleTable(shown)) context.terminal.out(line);
 }
 
-function print(context: CommandContext, flags: RequestFlags, client: Client, view: ScheduleView): void {
-  const shown = shownSchedule(tagOf(client), view, 1);
+async function print(
+  context: CommandContext,
+  flags: RequestFlags,
+  client: Client,
+  view: ScheduleView,
+): Promise<void> {
+  const shown = shownSchedule(tagOf(client), view, await drainedQueues(client), 1);
   printResult(context, flags, shown, scheduleTable([shown]));
+}
+
+/** Names of the drained queues that the caller may see. */
+async function drainedQueues(client: Client): Promise<ReadonlySet<string>> {
+  const queues = await client.queues();
+  return new Set(queues.filter(({ mode }) => mode === 'draining').map(({ queue }) => queue));
 }
 
 /** The first part of every id. */

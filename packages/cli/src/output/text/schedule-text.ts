@@ -8,10 +8,17 @@ export interface ShownSchedule extends Omit<ScheduleView, 'nextAt' | 'lastAt' | 
   readonly next: readonly string[];
   readonly lastAt: string | null;
   readonly lastJob: string | null;
+  /** The queue that an operator drains: it submits nothing before that one is resumed. */
+  readonly drainedQueue: string | null;
 }
 
-/** `count` next instants. */
-export function shownSchedule(tag: string, view: ScheduleView, count: number): ShownSchedule {
+/** `count` next instants. `drained`: names of queues. */
+export function shownSchedule(
+  tag: string,
+  view: ScheduleView,
+  drained: ReadonlySet<string>,
+  count: number,
+): ShownSchedule {
   const { nextAt, lastAt, lastWallAt: _wall, lastJob, ...rest } = view;
   const times = view.paused ? [] : [nextAt, ...scheduleTimes(view.rule, nextAt, count - 1)];
   return {
@@ -19,6 +26,7 @@ export function shownSchedule(tag: string, view: ScheduleView, count: number): S
     next: times.map((at) => new Date(at).toISOString()),
     lastAt: lastAt === 0 ? null : new Date(lastAt).toISOString(),
     lastJob: lastJob === 0 ? null : jobId(tag, lastJob),
+    drainedQueue: ['*', `${view.group}/${view.exec}`].find((queue) => drained.has(queue)) ?? null,
   };
 }
 
@@ -29,7 +37,7 @@ export function scheduleTable(schedules: readonly ShownSchedule[]): string[] {
       one.name,
       one.exec,
       ruleText(one),
-      one.paused ? 'paused' : (one.next[0] ?? 'never'),
+      nextText(one),
       one.lastAt ?? '',
       one.lastJob ?? '',
       String(one.runs),
@@ -38,6 +46,12 @@ export function scheduleTable(schedules: readonly ShownSchedule[]): string[] {
     ...one.next.slice(1).map((at) => ['', '', '', at]),
   ]);
   return textTable(['NAME', 'EXEC', 'WHEN', 'NEXT', 'LAST', 'JOB', 'RUNS', 'SKIPPED'], rows);
+}
+
+function nextText({ paused, next, drainedQueue }: ShownSchedule): string {
+  if (paused) return 'paused';
+  const [first = 'never'] = next;
+  return drainedQueue === null ? first : `${first}, waits: queue ${drainedQueue} is drained`;
 }
 
 /** `0 9 * * 1-5 Europe/Berlin`, `every 5m, jitter 10s, overlap queue` */
