@@ -220,12 +220,13 @@ commands('an input that is no command is refused at its submit', async () => {
     );
 });
 
+/** The program says where it is once its guard has had the time to start. */
 const WORKER = `
 import { embedded } from ${JSON.stringify(import.meta.resolve('@troupe/jobs'))};
 import { command, commandRunner } from ${JSON.stringify(import.meta.resolve('@troupe/jobs/runners'))};
 const app = await embedded({ dir: process.argv[2] });
 app.worker({ handlers: [commandRunner({ allow: { sh: '/bin/sh' }, cwd: process.argv[3] })] });
-await app.client().submit(command, { argv: ['sh', '-c', 'echo $$ > main; sleep 1000'] });
+await app.client().submit(command, { argv: ['sh', '-c', 'sleep 0.5; echo $$ > main; sleep 1000'] });
 `;
 
 commands('programs do not outlive a worker that was killed', async () => {
