@@ -289,17 +289,22 @@ export class LeaderServer implements AsyncDisposable {
   }
 
   private async shutDown(withinMs: number): Promise<void> {
-    if (this.hasFailed) return void (await this.system.shutdown());
+    try {
+      if (!this.hasFailed) await this.closeInOrder(withinMs);
+    } finally {
+      await this.system.shutdown();
+    }
+  }
+
+  private async closeInOrder(withinMs: number): Promise<void> {
     // Without a drain no submit is refused: the next leader takes what has no answer.
     if (withinMs > 0) {
       this.leader.tell.drain();
       await this.idle(withinMs);
     }
-    const closed = this.system.ask(this.leader, { withinMs: 60_000 }).close();
-    const error = await closed;
+    const error = await this.system.ask(this.leader, { withinMs: 60_000 }).close();
     if (this.listener !== undefined)
       await this.system.ask(this.listener, { withinMs: 60_000 }).drain(CLOSING_GRACE_MS);
-    await this.system.shutdown();
     if (error instanceof Error) throw error;
   }
 
